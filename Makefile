@@ -12,7 +12,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLA
 # Of a wheelhouse: all that a steward's installation may use; Spark is its cluster's.
 EXTRAS ?= app,evaluate,excel,sql,stat,zstd
 
-KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py intervals.py \
+KERNEL_TESTS := $(addprefix tests/unit/test_,noise.py record_linkage.py intervals.py \
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help

@@ -134,7 +134,7 @@ def files() -> Iterator[Row]:
             ours,
             theirs,
             runs=3,
-            wanted="at most 2",
+            wanted="at most 2.5",
         )
         yield in_turns(
             "SHA-256 of both files, one thread",

@@ -190,6 +190,29 @@ def test_bytes_above_ascii_are_noticed_wherever_they_stand():
         assert not check_structure(Path("t"), b"A\n" + data, TextFormat()).is_ascii
 
 
+def test_a_byte_order_mark_of_a_value_stays(save, monkeypatch):
+    """Wherever a piece begins: polars drops one at the beginning of what it reads."""
+    monkeypatch.setattr(structure_module, "_BLOCK", 1)
+    monkeypatch.setattr(structure_module, "_PIECE", 1)
+    frame = read_file(save("A,B\n\ufeffx,1\n\ufeffy,2\n")).frame
+    assert frame["A"].to_list() == ["\ufeffx", "\ufeffy"]
+
+
+@pytest.mark.parametrize("piece", [1, 40])
+def test_a_table_is_the_same_in_any_pieces(save, monkeypatch, piece):
+    """Types, quotes, missing values and late surprises are read as of one piece."""
+    rows = [f'{n},{n / 4},"a ""{n}"",\nb",{"" if n % 3 else "2020-01-05"},' for n in range(50)]
+    path = save("\n".join(["A,B,C,D,E", *rows, '007, 8,"",,x', ""]))
+    whole = read_file(path).frame
+    monkeypatch.setattr(structure_module, "_BLOCK", piece)
+    monkeypatch.setattr(structure_module, "_PIECE", piece)
+    monkeypatch.setattr(csv_format, "N_SAMPLE", 20)
+    assert read_file(path).frame.equals(whole)
+    assert whole.dtypes == [pl.String, pl.Float64, pl.String, pl.Date, pl.String]
+    with pytest.raises(FileError, match="line 103"):
+        read_file(save(path.read_text() + "x,y,z,2020-01-05,\n"))
+
+
 # Bad input ---------------------------------------------------------------------------
 
 ROWS = "A,B\n" + "1,x\n" * 12_000
@@ -199,6 +222,7 @@ BAD = {
     "header only": ("A,B\n", {}, "records must follow", None),
     "header only, no line end": ("A,B", {}, "records must follow", None),
     "nul": (f"A,B\n1,{SECRET}\0\n", {}, "text", 2),
+    "nul in quotes": (f'A,B\n1,"x\n{SECRET}\0"\n', {}, "text", 3),
     "parquet inside": (b"PAR1" + b"x" * 99, {}, "Parquet", None),
     "workbook": (b"PK\x03\x04" + b"x" * 99, {}, "workbook", None),
     "compressed": (b"\x1f\x8b" + b"x" * 99, {}, "compressed", None),

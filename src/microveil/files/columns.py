@@ -172,11 +172,9 @@ def convert(
     """Read a column of text as a type, by default that of its first values."""
     if dtype is None:
         found = _in_column(column, infer(_present(column, n_first), decimal))
-        return (
-            found
-            if isinstance(found, Misfit)
-            else convert(column, found or pl.String(), decimal, n_first)
-        )
+        if isinstance(found, Misfit):
+            return found
+        dtype = found or pl.String()
     if dtype == pl.Boolean:
         return _convert_truths(column)
     if dtype == pl.Date:

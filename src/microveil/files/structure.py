@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,9 @@ from microveil.files.text import TextFormat, place
 __all__ = ["Structure", "check_structure", "names_in"]
 
 # Bytes that are checked together, whose masks fit a cache, and read into a table together.
-_BLOCK, _PIECE = 1 << 16, 1 << 22
+_BLOCK, _PIECE = 3 << 14, 1 << 22
 _LONGEST = 1 << 26  # bytes of a record within which a broken rule is looked for
-_LINE_END = re.compile(rb"\r?\n|\Z")
+_BLANK_LINE, _LINE_END = re.compile(rb"\r?\n"), re.compile(rb"\r?\n|\Z")
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 _UNCLOSED = (
     "a quote that opens must close, and the one that opens here never does",
@@ -63,27 +64,14 @@ class _BrokenError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Structure:
-    """What a sound CSV file holds.
-
-    Parameters
-    ----------
-    names : list of str
-        The columns.
-    ends : list of (int, int)
-        Bytes and records up to the end of the header, and of each piece of the file behind it.
-    unlike_numbers : list of bool
-        For each column, whether a value is written as no number is: 00123, +49.
-    is_ascii : bool
-        Whether all bytes are ASCII.
-    has_quotes : bool
-        Whether a field below the header is in quotes.
-    """
+    """What a sound CSV file holds."""
 
     names: list[str]
+    # Bytes and records up to the end of the header, and of each piece of the file behind it.
     ends: list[tuple[int, int]]
-    unlike_numbers: list[bool]
+    unlike_numbers: list[bool]  # whether a value of a column is written as no number: 00123, +49
     is_ascii: bool
-    has_quotes: bool
+    has_quotes: bool  # below the header
 
     @property
     def n_records(self) -> int:
@@ -117,8 +105,7 @@ def check_structure(path: Path, data: bytes | FileBytes, text: TextFormat) -> St
         walk = _Walk(data, text, header_end, len(names))
         walk.to_the_end()
     except _BrokenError as broken:
-        line = data.count(b"\n", 0, broken.at) + 1
-        raise FileError(place(path, line), *broken.rule) from None
+        raise _refusal(path, data, broken) from None
     if walk.ends[-1][1] == 0:
         rule = "records must follow the header, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
@@ -132,20 +119,17 @@ def check_structure(path: Path, data: bytes | FileBytes, text: TextFormat) -> St
 
 
 def names_in(path: Path, head: bytes, text: TextFormat, *, is_whole: bool) -> list[str] | None:
-    """Read the names of the columns off the beginning of a file; None where it does not reach.
-
-    Raises
-    ------
-    FileError
-        If the header is none, as for `check_structure`.
-    """
+    """Read the names of the columns off the beginning of a file; None where it does not reach."""
     check_beginning(path, head, text)
     try:
         header_end = next(_records(head, text, is_cut=not is_whole), None)
     except _BrokenError as broken:
-        line = head.count(b"\n", 0, broken.at) + 1
-        raise FileError(place(path, line), *broken.rule) from None
+        raise _refusal(path, head, broken) from None
     return None if header_end is None else names_of(path, head[:header_end], text)
+
+
+def _refusal(path: Path, data: bytes | FileBytes, broken: _BrokenError) -> FileError:
+    return FileError(place(path, data.count(b"\n", 0, broken.at) + 1), *broken.rule)
 
 
 class _Walk:
@@ -167,11 +151,11 @@ class _Walk:
         at, end = self._record, _end_of_records(self.data)
         while at < end:
             block = self.data[at : min(at + _BLOCK, end)]
-            block = block[: block.rfind(b"\n") + 1]
-            if not block:  # a long line, or the last one
-                stop = self.data.find(b"\n", min(at + _BLOCK, end)) + 1
-                block = self.data[at : min(stop or end, end)]
-            stop = at + len(block)
+            stop = at + block.rfind(b"\n") + 1
+            if stop == at:  # a long line, or the last one
+                stop = min(self.data.find(b"\n", at + len(block)) + 1 or end, end)
+                block = self.data[at:stop]
+            block = block[: stop - at]
             if not self._is_sound(block, at):
                 _scanned(self.data, self.text, self._record, self.n_fields, stop)
             at = stop
@@ -185,33 +169,33 @@ class _Walk:
         self.is_ascii = self.is_ascii and block.isascii()
         if b"\0" in block or block.endswith(b"\r"):
             return False
-        begins = not self._is_inside
         text = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", dtype=np.uint8)
         feeds, splits, returns = (
-            text == b for b in (_LINE_FEED, ord(self.text.separator), _RETURN)
+            text == byte for byte in (_LINE_FEED, ord(self.text.separator), _RETURN)
         )
-        opened = wrong = np.zeros(len(text), dtype=np.bool_)
+        begins, ends = not self._is_inside, feeds | splits
+        after_end = _behind(ends, first=begins)
+        wrong = np.zeros(len(text), dtype=np.bool_)
         if self._is_inside or b'"' in block:
             self.has_quotes = True
             quotes = text == _QUOTE
             # An opening quote counts as inside, a closing one does not.
             inside = (np.cumsum(quotes, dtype=np.uint8) & 1).astype(np.bool_) ^ self._is_inside
-            feeds, splits, returns = (mask & ~inside for mask in (feeds, splits, returns))
+            feeds, returns, ends = feeds & ~inside, returns & ~inside, ends & ~inside
             opens, after_close = quotes & inside, _behind(quotes & ~inside, first=False)
-            ends = feeds | splits
-            wrong = opens & ~(_behind(ends, first=begins) | after_close)
-            wrong |= after_close & ~(ends | opens | returns)
-            opened = opens & ~after_close  # not the second quote of doubled ones
+            after_end = _behind(ends, first=begins)
+            wrong = opens & ~after_end & ~after_close | after_close & ~(ends | opens | returns)
+            # Behind a quote that opens a field a value begins too.
+            after_end |= _behind(opens & ~after_close, first=False)
             self._is_inside = bool(inside[-1])
-        wrong = wrong | (_behind(feeds, first=begins) & (feeds | returns))  # a blank line
+        wrong |= _behind(feeds, first=begins) & (feeds | returns)  # a blank line
         wrong[:-1] |= returns[:-1] & ~feeds[1:]
-        marks = np.flatnonzero(feeds | splits)
+        marks = np.flatnonzero(ends)
         lines = np.flatnonzero(text[marks] == _LINE_FEED)
         widths = np.diff(lines, prepend=-1 - self._n_marks)
         if wrong.any() or (widths != self.n_fields).any():
             return False
-        fresh = _behind(feeds | splits, first=begins) | _behind(opened, first=False)
-        self._see_codes(text, fresh & ~(feeds | splits), marks)
+        self._see_codes(text, after_end & ~ends, marks)
         self._n_marks += len(marks)
         if len(lines):
             self._n_records += len(lines)
@@ -282,13 +266,13 @@ def _records(
     field = re.compile(rb'"[^"\0]*+(?:""[^"\0]*+)*+"|[^"\r\n\0' + re.escape(mark) + rb"]*+")
     at, blank = 0, -1
     while at < len(data):
-        if line := re.compile(rb"\r?\n").match(data, at):
+        if line := _BLANK_LINE.match(data, at):
             blank = at if blank < 0 else blank
             at = line.end()
             continue
         start, n_found = at, 0
         while True:
-            found = field.match(data, at)
+            found = cast("re.Match[bytes]", field.match(data, at))  # be it empty
             at, n_found = found.end(), n_found + 1
             if data[at : at + 1] != mark:
                 break
@@ -316,9 +300,7 @@ def _broken(data: bytes, found: re.Match[bytes]) -> _BrokenError:
     at = found.end()
     byte = data[at]
     if byte == _QUOTE and not found[0]:
-        nul = re.compile(rb'"[^"\0]*+(?:""[^"\0]*+)*+').match(data, at)
-        if nul.end() == len(data):
-            return _BrokenError(at, _UNCLOSED)
-        return _BrokenError(nul.end(), _NUL)
+        nul = data.find(b"\0", at)
+        return _BrokenError(at, _UNCLOSED) if nul < 0 else _BrokenError(nul, _NUL)
     rules = {_QUOTE: _STRAY_QUOTE, _RETURN: _LONE_RETURN, 0: _NUL}
     return _BrokenError(at, rules.get(byte, _AFTER_QUOTE))
