@@ -51,6 +51,10 @@ def _number(decimal: str) -> str:
     return rf"^[ \t]*[+-]?(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*$"
 
 
+def _other_number(decimal: str) -> str:
+    return _number("." if decimal == "," else ",")
+
+
 def _first(mask: pl.Series) -> int | None:
     index = mask.arg_max() if mask.any() else None
     return None if index is None else int(index)
@@ -86,9 +90,9 @@ def _infer_mixed(
     blank = others.str.strip_chars(_SPACES) == ""
     if blank.all() and n_numbers:
         return pl.Int64() if _all_whole(values) else pl.Float64()
-    marked = others.str.contains(_number("." if decimal == "," else ","))
+    marked = others.str.contains(_other_number(decimal))
     if marked.any() and n_numbers + int(marked.sum()) >= _MOSTLY * n_values:
-        index = _first(~numbers & values.str.contains(_number("." if decimal == "," else ",")))
+        index = _first(~numbers & values.str.contains(_other_number(decimal)))
         return _misfit_mark(index or 0, decimal)
     words = others.str.strip_chars(_SPACES).str.to_lowercase().is_in(_MISSING_WORDS)
     mostly = n_numbers >= _MOSTLY * n_values or (words.all() and 2 * n_numbers >= n_values)
@@ -187,8 +191,8 @@ def convert(
 
 def _convert_truths(values: pl.Series) -> pl.Series | Misfit:
     # The type was read off the first value, so the first value says the spelling, too.
-    first = values.drop_nulls().head(1).to_list()
-    true, false = next((pair for pair in _TRUTHS if set(first) <= set(pair)), _TRUTHS[0])
+    first = set(values.drop_nulls().head(1))
+    true, false = next((pair for pair in _TRUTHS if first <= set(pair)), _TRUTHS[0])
     read = values == true
     return _checked(values, read.set(~read & (values != false), None), f"{true} or {false}")
 
@@ -217,7 +221,7 @@ def _convert_numbers(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.
         rule = "a number must fit 64 bits, and this one does not"
         return Misfit(index=index, rule=rule, remedy="correct the value, or leave the column out")
     value = values.slice(index, 1)
-    if value.str.contains(_number("." if decimal == "," else ",")).all() and not (
+    if value.str.contains(_other_number(decimal)).all() and not (
         value.str.contains(_number(decimal)).all()
     ):
         return _misfit_mark(index, decimal)

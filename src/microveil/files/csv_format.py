@@ -75,19 +75,9 @@ def outlined(path: Path, text: TextFormat | None) -> Outline | None:
     if compression is not None and not head:
         return None
     text = by_mark(head, text or TextFormat())
-    names = names_in(path, _head_as_utf8(path, head[:_HEAD], text), text, is_whole=is_whole)
+    head = as_utf8(path, head[:_HEAD], text, is_whole=is_whole)
+    names = names_in(path, head, text, is_whole=is_whole)
     return None if names is None else Outline(kinds=dict.fromkeys(names))
-
-
-def _head_as_utf8(path: Path, head: bytes, text: TextFormat) -> bytes:
-    """Turn the beginning of a file into UTF-8: a character at its end may be cut."""
-    if text.codec in ("utf-8", "utf-8-sig"):
-        return as_utf8(path, head, text)
-    decoder = codecs.getincrementaldecoder(text.encoding)()
-    try:
-        return decoder.decode(head).encode()
-    except UnicodeError:
-        return as_utf8(path, head, text)  # which says where
 
 
 class _Opened:

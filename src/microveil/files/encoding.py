@@ -41,8 +41,8 @@ def by_mark(raw: bytes | FileBytes, text: TextFormat) -> TextFormat:
     return replace(text, encoding="utf-32" if is_longer else "utf-16")
 
 
-def as_utf8(path: Path, raw: bytes, text: TextFormat) -> bytes:
-    """Turn a file's bytes into UTF-8 without a byte order mark.
+def as_utf8(path: Path, raw: bytes, text: TextFormat, *, is_whole: bool = True) -> bytes:
+    """Turn a file's bytes, or its first ones, into UTF-8 without a byte order mark.
 
     UTF-8 itself is passed on unseen: ``check_utf8`` looks at it where it is not ASCII.
     """
@@ -52,7 +52,8 @@ def as_utf8(path: Path, raw: bytes, text: TextFormat) -> bytes:
     if text.codec == "utf-8-sig":
         return raw.removeprefix(_UTF8_MARK)
     try:
-        return raw.decode(text.encoding).encode()
+        decoder = codecs.getincrementaldecoder(text.encoding)()
+        return decoder.decode(raw, final=is_whole).encode()  # a character may be cut
     except UnicodeError as error:
         raise _undecodable(path, raw, text, getattr(error, "start", 0)) from None
 
