@@ -13,19 +13,18 @@ from microveil.errors import FileError
 from microveil.files.columns import Misfit, convert, infer, mixture
 from microveil.files.compression import beginning
 from microveil.files.declared import Outline
-from microveil.files.encoding import as_utf8, by_mark, check_readable, check_utf8
-from microveil.files.file_bytes import FileBytes
+from microveil.files.encoding import as_utf8, by_mark, check_utf8
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.structure import check_structure, names_in
 from microveil.files.text import TextFormat, place
-from microveil.files.text_sizes import longest_word, text_of_a_record
+from microveil.files.text_sizes import text_of_a_record
 from microveil.table import Labels
 from microveil.table.keeping import BYTES
 from microveil.table.memory import check_reading
 from microveil.table.threads import in_threads, made_ahead
 
-__all__ = ["batches", "opened", "opened_on_disk", "outlined"]
+__all__ = ["batches", "opened", "outlined"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
 _HEAD = 1 << 20  # bytes in which the header is looked for
@@ -41,28 +40,6 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> "_Opened":
     """Check a file's structure."""
     text = by_mark(raw, text or TextFormat())
     return _Opened(path, as_utf8(path, raw, text), text)
-
-
-def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_Opened":
-    """Check a file's structure; its table is made in pieces, each of which stays on the disk.
-
-    Raises
-    ------
-    FileError
-        If its encoding is not UTF-8, or it breaks a rule.
-    """
-    data = FileBytes(path)
-    text = by_mark(data, text or TextFormat())
-    if text.codec not in ("utf-8", "utf-8-sig"):
-        raise FileError(
-            str(path),
-            f"only UTF-8 can be read piece by piece, and the file is {text.codec}",
-            "write it in UTF-8, or read it whole (--engine memory)",
-        )
-    check_readable(path, data, text)
-    if text.codec == "utf-8-sig" and data.startswith(codecs.BOM_UTF8):
-        data = FileBytes(path, skipped=len(codecs.BOM_UTF8))
-    return _Opened(path, data, text, scratch)
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline | None:
@@ -83,16 +60,13 @@ def outlined(path: Path, text: TextFormat | None) -> Outline | None:
 class _Opened:
     """One CSV file on its way from bytes to a table."""
 
-    def __init__(
-        self, path: Path, data: bytes | FileBytes, text: TextFormat, scratch: Scratch | None = None
-    ) -> None:
-        self.path, self.data, self.text, self._scratch = path, data, text, scratch
+    def __init__(self, path: Path, data: bytes, text: TextFormat) -> None:
+        self.path, self.data, self.text = path, data, text
         self.structure = check_structure(path, data, text)
         self.names = self.structure.names
         self.labels: Mapping[str, Labels] = {}  # the file has no place for them
         self._missing: dict[str, list[str]] = {}
-        if scratch is None:
-            check_reading(path, len(data), self.structure.n_records * len(self.names))
+        check_reading(path, len(data), self.structure.n_records * len(self.names))
 
     def read(
         self,
@@ -113,8 +87,6 @@ class _Opened:
         frame = self._with_numbers(dtypes)
         frame = self._typed(self._as_text() if frame is None else frame, dtypes)
         self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
-        if isinstance(self.data, FileBytes):
-            self.data.check_unchanged()
         return frame
 
     def _dtypes(
@@ -154,7 +126,6 @@ class _Opened:
         self, schema: Mapping[str, pl.DataType], n_first: int | None = None
     ) -> pl.DataFrame | None:
         """Read all records, or the first ones, piece by piece; None where polars cannot."""
-        scratch = self._scratch if n_first is None else None
         pieces: dict[str, list[pl.Series]] = {name: [] for name in schema}
         n_records, wanted = 0, n_first or self.structure.n_records
         for piece in self.structure.pieces():
@@ -162,18 +133,13 @@ class _Opened:
             if frame is None:
                 return None
             for column in frame:
-                pieces[column.name].append(column if scratch is None else scratch.column(column))
+                pieces[column.name].append(column)
             n_records += frame.height
             if n_records >= wanted:
                 break
         if n_first is None and n_records != wanted:  # it sees others than we do
             return None
-        columns = []
-        for name in schema:
-            own = pieces.pop(name)
-            columns.append(
-                pl.concat(own, rechunk=True) if scratch is None else scratch.joined(n_records, own)
-            )
+        columns = [pl.concat(pieces.pop(name), rechunk=True) for name in schema]
         return pl.DataFrame(columns).head(wanted)
 
     def _parsed_piece(
@@ -201,17 +167,16 @@ class _Opened:
         )
 
     def _typed(self, frame: pl.DataFrame, dtypes: Mapping[str, pl.DataType | None]) -> pl.DataFrame:
-        """Give the columns that came as text their types, several at a time in memory."""
-        scratch, decimal = self._scratch, self.text.decimal
+        """Give the columns that came as text their types."""
+        decimal = self.text.decimal
 
         def typed(column: pl.Series) -> pl.Series | Misfit:
             if column.dtype != pl.String or dtypes[column.name] == pl.String:
                 return column
-            found = convert(column, dtypes[column.name], decimal, N_SAMPLE)
-            return found if scratch is None else scratch.kept(found)
+            return convert(column, dtypes[column.name], decimal, N_SAMPLE)
 
         n_values = frame.height * frame.width
-        columns = in_threads(typed, list(frame), n_values, at_once=None if scratch is None else 1)
+        columns = in_threads(typed, list(frame), n_values)
         return pl.DataFrame(self._fitting(dict(zip(dtypes, columns, strict=True))))
 
     def _refuse_mixtures(self, frame: pl.DataFrame, of_one_kind: Callable[[str], bool]) -> None:
@@ -245,7 +210,7 @@ def batches(
     """Write a table, some ten thousand records at a time, of many columns or long text fewer."""
     text = text or TextFormat()
     encode = None if text.codec == "utf-8" else _encoder(text)
-    letters = text_of_a_record(frame) + sum(map(longest_word, frame))
+    letters = text_of_a_record(frame)
     at_once = max(1, min(_BATCH, _CELLS // max(1, frame.width), BYTES // max(1, letters)))
 
     # In a file of one column, a missing value would be a blank line.
