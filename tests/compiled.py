@@ -56,7 +56,6 @@ def call_kernels() -> None:
 
     import microveil as mv
     from microveil.files.reading import read_file
-    from microveil.noise.keyed import RecordStreams
     from microveil.partition.optimal import optimal
     from microveil.risk.neighbourhoods import neighbourhoods
     from microveil.utility import distribution_shift
@@ -82,38 +81,13 @@ def call_kernels() -> None:
         distribution_shift.distribution_shift(values, values, common=0.05)
     finally:
         distribution_shift.FEW = few
-    _in_parts(whole["A"])
     optimal(whole["B"], 3)
     # What comes of a data frame cannot be written to.
     mv.protect(pl.DataFrame(whole), **BOTH, method="mdav")
-    draws = RecordStreams.keyed(bytes(32), "noise", "A").of(np.arange(N))
-    draws.discrete_laplace(5, N)
-    draws.uniform(np.full(N, 5))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "people.csv")
         pl.DataFrame(whole).write_csv(path)
         read_file(path)
-
-
-def _in_parts(values) -> None:
-    """Put a column in order, and back, as one that memory does not hold."""
-    import numpy as np
-
-    from microveil.partition import Partition, distribution_sort
-    from microveil.partition.moving import broadcast_in_parts
-    from microveil.table.keeping import IN_MEMORY
-
-    at_once, distribution_sort.AT_ONCE = distribution_sort.AT_ONCE, 8
-    try:
-        order, in_order = distribution_sort.rank_in_parts(values, IN_MEMORY)
-        distribution_sort.sort_in_parts(in_order.__getitem__, N, IN_MEMORY, np.int64)
-        floats = in_order.astype(np.float64)
-        distribution_sort.sort_in_parts(floats.__getitem__, N, IN_MEMORY)
-    finally:
-        distribution_sort.AT_ONCE = at_once
-    halves = Partition(order=order, sizes=np.array([N // 2, N - N // 2]), n_records=N)
-    for dtype in (np.int64, np.float64):
-        broadcast_in_parts(halves, np.array([1, 2], dtype=dtype), IN_MEMORY)
 
 
 def compile_kernels() -> None:

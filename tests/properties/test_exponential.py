@@ -264,13 +264,12 @@ def test_weighted_draws_are_exact(length, weights):
 
 
 @pytest.mark.parametrize("block", [1, 2, 7, 4, 1000])
-@pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(1, 3), Fraction(5), Fraction(300)])
-def test_weights_are_those_of_their_recursion_however_they_are_held(block, held, rate, monkeypatch):
+def test_weights_are_those_of_their_recursion_however_they_are_made(block, rate, monkeypatch):
     """All of them, some from either side, and each by itself; as often as they are asked for."""
     due = plain.Listed(plain.falling(rate, 100))
-    monkeypatch.setattr(exponential, "HELD", block)
-    found = median_weights(rate, 100, held=held)
+    monkeypatch.setattr(exponential, "BLOCK", block)
+    found = median_weights(rate, 100)
     assert [*found] == [*found] == due
     assert len(found) == len(due)
     assert [found[place] for place in range(-len(due), len(due))] == due + due

@@ -3,24 +3,33 @@
 The squared distance of two records is one float64 computation, the same everywhere::
 
     total = 0.0
-    for each number, in order:    total += (x - y) * (x - y)
+    for each number, in order:    total += (x - y) * (x - y)  if both are there
+                                  total += gap                if one is
     for each category, in order:  total += weight if x != y else 0.0
 
-A place holds the numbers first, then the codes of the categories, whole numbers from 0 as
-floats; ``weights`` has a number for each of the latter. The squared distance of a record to a
-centroid is that to the mean for numbers; a category x adds, c being the counts of categories
-among the n records that the centroid is of::
+A place holds the numbers first, NaN where missing, then the codes of the categories, whole numbers
+from 0 as floats. The squared distance of a record to a centroid is the mean of its distances to the
+records that this is of, less half the mean of these among themselves. With p the share of them
+that has a number, q = 1 - p, and the mean and the variance of those that do, a number adds::
+
+    p * (x - mean)^2 + (p * q * variance + q * q * gap)
+    p * p * (gap - variance)                                if it is missing
+
+and a category x, c being the counts of categories among the n records::
 
     weight / 2 * ((n * n - 2 * n * c[x] + sum of c * c) / (n * n))
 
-which is the squared distance of a corner of a simplex, all whose edges have the squared length
-``weight``, to a point inside: every bound below is one of Euclidean space. ``middle`` holds what
-follows the records that remain:
+Without missing numbers these are the distances of a Euclidean space, and every bound below is one
+of it. With them a value can be nearer to all others than these are among themselves: there is then
+one leaf, which is always looked at. ``middle`` holds what follows the records that remain:
 
-    sums, centroid  of the numbers
-    counts, shares  of the categories, (n_nominal, most categories)
-    costs           what each category adds to the distance from the centroid
-    weights         of the categories, as above
+    moments  (n_numbers, 3)  how many have the number, its sum, and the sum of its squares
+    counts   of the categories, (n_nominal, most categories)
+    centroid (4, n_numbers)  mean, p, and the last two terms above
+    shares   of the categories
+    costs    what each category adds to the distance from the centroid
+    weights  of the categories
+    gaps     of the numbers; none where no number is missing
 
 ``space`` holds the records that no cluster has yet, in leaves of a k-d tree:
 
@@ -33,28 +42,27 @@ follows the records that remain:
 
 A leaf is looked at only if a bound says that it may hold what is sought:
 
-- Nearest: the distance to the leaf's box. It is computed in the order of the distances
-  from differences that are nowhere larger; as rounding never turns a smaller number into
-  a larger one, the bound never exceeds the computed distance of a record in the box.
-- Farthest from the centroid: ``reach``, the leaf's greatest distance from an earlier
-  centroid plus how far the centroid has moved since.
+- Nearest: the distance to the leaf's box, computed in the order of the distances from differences
+  that are nowhere larger; rounding never turns a smaller number into a larger one.
+- Farthest from the centroid: ``reach``, the leaf's greatest distance from an earlier centroid plus
+  how far the centroid has moved since.
 - Farthest from a record q: with c the centroid, every record x of a leaf has
-  |x - q|^2 = |x - c|^2 + |c - q|^2 + 2 (x - c).(c - q); the first term is at most the
-  square of ``reach``, the last at most its maximum over the box.
+  |x - q|^2 = |x - c|^2 + |c - q|^2 + 2 (x - c).(c - q); the first term is at most the square of
+  ``reach``, the last at most its maximum over the box.
 
-The last two are widened by far more than rounding can have made them too small, so no
-bound ever hides a record, and ties are found to the last bit.
+The last two are widened by far more than rounding can have made them too small, so no bound ever
+hides a record, and ties are found to the last bit.
 
-A cluster counts units: the people whose records these are, or each record for itself. ``units``
-holds what is known of them:
+A cluster counts units: the people whose records these are, or each record for itself. ``units``:
 
     of_record  the unit of each record, numbered from 0
     left       how many records of each unit have no cluster yet
     seen       the last cluster that each unit was counted in, -1 before the first
     n_left     of how many units there are such records, the only number of an array
 
-A heap is a pair of arrays, squared distances and record positions. Its first entry comes
-last in nearness, ties by position: the next to be replaced.
+A heap is a pair of arrays, squared distances and record positions. Its first entry comes last in
+nearness, ties by position: the next to be replaced. Positions of hot loops are unsigned: one that
+might be negative would be tested each time, and no vector instructions used.
 """
 
 import numba
@@ -76,12 +84,8 @@ BEYOND = 1e100
 def _measure_numbers(blocks, at, capacity, size, place, n_numbers, distances):
     """Set the squared distances from a place in the numbers; return where what follows begins.
 
-    Four attributes at a time, which reads and writes the sums less often. The loops over
-    records run on vector instructions because their positions are unsigned: a position
-    that might be negative would be tested each time.
+    Four attributes at a time, which reads and writes the sums less often.
     """
-    for p in range(size):
-        distances[p] = 0.0
     a = 0
     while a + 4 <= n_numbers:
         v0, v1, v2, v3 = place[a], place[a + 1], place[a + 2], place[a + 3]
@@ -108,7 +112,7 @@ def _measure_numbers(blocks, at, capacity, size, place, n_numbers, distances):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _measure(blocks, starts, left, leaf, place, weights, distances):
+def _measure(blocks, starts, left, leaf, place, weights, gaps, distances):
     """Set the squared distances from a record's place to what the leaf still has.
 
     The arrays come one by one because unpacking the space, which counts references, takes as
@@ -119,7 +123,19 @@ def _measure(blocks, starts, left, leaf, place, weights, distances):
     capacity = np.uint64(starts[leaf + 1] - starts[leaf])
     size = np.uint64(left[leaf])
     at = np.uint64(starts[leaf] * m)
-    at = _measure_numbers(blocks, at, capacity, size, place, n_numbers, distances)
+    for p in range(size):
+        distances[p] = 0.0
+    if gaps.shape[0] == 0:
+        at = _measure_numbers(blocks, at, capacity, size, place, n_numbers, distances)
+    for a in range(gaps.shape[0]):
+        value, gap = place[a], gaps[a]
+        alone = gap if np.isnan(value) else 0.0
+        for i in range(size):
+            p = np.uint64(i)
+            square = (blocks[at + p] - value) * (blocks[at + p] - value)
+            of_missing = gap - alone if np.isnan(blocks[at + p]) else alone
+            distances[p] += of_missing if np.isnan(square) else square
+        at += capacity
     for a in range(weights.shape[0]):
         code, weight = place[n_numbers + a], weights[a]
         for i in range(size):
@@ -129,14 +145,24 @@ def _measure(blocks, starts, left, leaf, place, weights, distances):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, distances):
+def _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, gaps, distances):
     """Set the squared distances from the centroid to what the leaf still has."""
-    n_numbers = centroid.shape[0]
-    m = n_numbers + costs.shape[0]
+    n_numbers = centroid.shape[1]
     capacity = np.uint64(starts[leaf + 1] - starts[leaf])
     size = np.uint64(left[leaf])
-    at = np.uint64(starts[leaf] * m)
-    at = _measure_numbers(blocks, at, capacity, size, centroid, n_numbers, distances)
+    at = np.uint64(starts[leaf] * (n_numbers + costs.shape[0]))
+    for p in range(size):
+        distances[p] = 0.0
+    if gaps.shape[0] == 0:
+        at = _measure_numbers(blocks, at, capacity, size, centroid[0], n_numbers, distances)
+    for a in range(gaps.shape[0]):
+        mean, share = centroid[0, a], centroid[1, a]
+        among, of_missing = centroid[2, a], centroid[3, a]
+        for i in range(size):
+            p = np.uint64(i)
+            square = share * ((blocks[at + p] - mean) * (blocks[at + p] - mean)) + among
+            distances[p] += of_missing if np.isnan(square) else square
+        at += capacity
     for a in range(costs.shape[0]):
         for i in range(size):
             p = np.uint64(i)
@@ -195,19 +221,12 @@ def _clear(heap):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _nearest(space, place, weights, bounds, distances, heap):
-    """Replace the heap's records by those that are nearer to a place; sort it by nearness.
-
-    There must be as many records as the heap takes.
-    """
-    blocks, starts, left, records, lows, highs, _, _ = space
-    nearest_distances, nearest_records = heap
-    wanted = nearest_records.shape[0]
-    if wanted == 0:
-        return
+def _bound_nearest(lows, highs, place, weights, bounds):
+    """Set each leaf's lower bound for the computed squared distance from a record's place."""
+    bounds[:] = 0.0
     n_leaves = np.uint64(bounds.shape[0])
-    for leaf in range(n_leaves):
-        bounds[leaf] = 0.0
+    if n_leaves == 1:
+        return
     n_numbers = place.shape[0] - weights.shape[0]
     for a in range(n_numbers):
         value = place[a]
@@ -219,11 +238,25 @@ def _nearest(space, place, weights, bounds, distances, heap):
         for leaf in range(n_leaves):
             outside = (lows[n_numbers + a, leaf] > code) | (highs[n_numbers + a, leaf] < code)
             bounds[leaf] += weight if outside else 0.0
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _nearest(space, place, weights, gaps, bounds, distances, heap):
+    """Replace the heap's records by those that are nearer to a place; sort it by nearness.
+
+    There must be as many records as the heap takes.
+    """
+    blocks, starts, left, records, lows, highs, _, _ = space
+    nearest_distances, nearest_records = heap
+    wanted = nearest_records.shape[0]
+    if wanted == 0:
+        return
+    _bound_nearest(lows, highs, place, weights, bounds)
     closest = np.argmin(bounds)
     for turn in range(-1, bounds.shape[0]):
         leaf = closest if turn < 0 else turn
         if bounds[leaf] <= nearest_distances[0] and turn != closest:
-            _measure(blocks, starts, left, leaf, place, weights, distances)
+            _measure(blocks, starts, left, leaf, place, weights, gaps, distances)
             _gather(
                 distances, records, starts[leaf], left[leaf], nearest_distances, nearest_records
             )
@@ -235,22 +268,18 @@ def _nearest(space, place, weights, bounds, distances, heap):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _greatest(distances, size):
-    """Return the greatest of the first distances."""
-    greatest = distances[0]
-    for i in range(size):
-        greatest = max(greatest, distances[i])
-    return greatest
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _first_at(distances, records, start, size, distance):
-    """Return the lowest record position of a leaf at exactly the distance."""
+def _farthest_of_leaf(distances, records, start, size, greatest, farthest):
+    """Return the greatest distance and the record there, the lowest; of those known, if farther."""
+    here = distances[0]
+    for i in range(np.uint64(size)):
+        here = max(here, distances[i])
+    if here < greatest:
+        return greatest, farthest, here
     first = np.iinfo(np.int64).max
     for i in range(size):
-        if distances[i] == distance:
+        if distances[i] == here:
             first = min(first, records[start + i])
-    return first
+    return here, first if here > greatest else min(first, farthest), here
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -266,80 +295,71 @@ def _most(bounds, left):
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def follow_centroid(middle, remaining):
     """Set the centroid of the records that remain; return a bound for the way it moved."""
-    sums, centroid, counts, shares, costs, weights = middle
-    m = centroid.shape[0] + weights.shape[0]
+    moments, counts, centroid, shares, costs, weights, gaps = middle
+    m = moments.shape[0] + weights.shape[0]
     moved = 0.0
-    for a in range(centroid.shape[0]):
-        mean = sums[a] / remaining
-        moved += (mean - centroid[a]) * (mean - centroid[a])
-        centroid[a] = mean
+    for a in range(moments.shape[0]):
+        present = moments[a, 0]
+        mean = moments[a, 1] / present if present > 0 else 0.0
+        moved += (mean - centroid[0, a]) * (mean - centroid[0, a])
+        centroid[0, a] = mean
+        if gaps.shape[0] > 0:
+            gap, share, absent = gaps[a], present / remaining, (remaining - present) / remaining
+            variance = moments[a, 2] / present - mean * mean if present > 0 else gap
+            centroid[1, a] = share
+            centroid[2, a] = share * absent * variance + absent * absent * gap
+            centroid[3, a] = share * share * (gap - variance)
     for a in range(weights.shape[0]):
         half = weights[a] / 2.0
+        alike = np.int64(0)
+        for category in range(counts.shape[1]):
+            alike += counts[a, category] * counts[a, category]
+        pairs = remaining * remaining
         for category in range(counts.shape[1]):
             share = counts[a, category] / remaining
             step = share - shares[a, category]
             moved += half * step * step
             shares[a, category] = share
-        set_costs(counts[a], remaining, weights[a], costs[a])
+            apart = pairs - 2 * remaining * counts[a, category] + alike
+            costs[a, category] = half * (apart / pairs)
     return np.sqrt(moved * (1.0 + SLACK * m * m) + TINY)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def set_costs(counts, n_records, weight, costs):
-    """Set what each category adds to the squared distance from a set's centroid."""
-    alike = np.int64(0)
-    for category in range(counts.shape[0]):
-        alike += counts[category] * counts[category]
-    pairs = n_records * n_records
-    for category in range(counts.shape[0]):
-        apart = pairs - 2 * n_records * counts[category] + alike
-        costs[category] = weight / 2.0 * (apart / pairs)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _allowance(weights):
-    """Return far more than what rounding can change in the terms of all categories."""
-    return TINY + SLACK * np.sum(weights)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _farthest_from_centroid(space, middle, reach, distances):
     """Return the record farthest from the centroid, and tighten the reach of the leaves seen."""
-    blocks, starts, left, records, _, _, _, _ = space
-    _, centroid, _, _, costs, weights = middle
-    wider = 1.0 + SLACK * (centroid.shape[0] + weights.shape[0]) ** 2
-    allowance = _allowance(weights)
+    blocks, starts, left, records, lows, _, _, _ = space
+    _, _, centroid, _, costs, weights, gaps = middle
+    wider = 1.0 + SLACK * lows.shape[0] ** 2
+    # Far more than what rounding can change in the terms of all categories.
+    allowance = TINY + SLACK * np.sum(weights)
     farthest, greatest = np.int64(-1), -1.0
     most = _most(reach, left)
     for turn in range(-1, reach.shape[0]):
         leaf = most if turn < 0 else turn
         if left[leaf] == 0 or turn == most or reach[leaf] * reach[leaf] < greatest:
             continue
-        _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, distances)
-        here = _greatest(distances, left[leaf])
+        _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, gaps, distances)
+        greatest, farthest, here = _farthest_of_leaf(
+            distances, records, starts[leaf], left[leaf], greatest, farthest
+        )
         reach[leaf] = np.sqrt(here * wider + allowance)
-        if here < greatest:
-            continue
-        first = _first_at(distances, records, starts[leaf], left[leaf], here)
-        if here > greatest or first < farthest:
-            farthest = first
-        greatest = here
     return farthest
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _bound_from_record(space, place, middle, reach, bounds):
+def _bound_farthest(space, place, middle, reach, bounds):
     """Set each leaf's upper bound for the computed squared distance from a record's place."""
     _, _, _, _, lows, highs, _, _ = space
-    _, centroid, _, shares, costs, weights = middle
-    n_numbers = centroid.shape[0]
-    m = n_numbers + weights.shape[0]
+    _, _, centroid, shares, costs, weights, _ = middle
+    n_numbers = centroid.shape[1]
     n_leaves = np.uint64(bounds.shape[0])
+    bounds[:] = 0.0
+    if n_leaves == 1:
+        return
     apart = 0.0
-    for leaf in range(n_leaves):
-        bounds[leaf] = 0.0
     for a in range(n_numbers):
-        middle_value = centroid[a]
+        middle_value = centroid[0, a]
         step = middle_value - place[a]
         apart += step * step
         for leaf in range(n_leaves):
@@ -355,8 +375,8 @@ def _bound_from_record(space, place, middle, reach, bounds):
         for leaf in range(n_leaves):
             alone = gains[np.uint64(low[leaf])]
             bounds[leaf] += alone if low[leaf] == high[leaf] else most
-    wider = 1.0 + SLACK * m * m
-    allowance = _allowance(weights)
+    wider = 1.0 + SLACK * lows.shape[0] ** 2
+    allowance = TINY + SLACK * np.sum(weights)
     for leaf in range(n_leaves):
         around = (reach[leaf] * reach[leaf] + apart) * wider
         bounds[leaf] = around + 2.0 * bounds[leaf] + allowance
@@ -377,26 +397,23 @@ def _set_gains(shares, own, weight, gains):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _farthest_from_record(space, place, weights, bounds, distances):
+def _farthest_from_record(space, place, weights, gaps, bounds, distances):
     """Return the record farthest from a place, given each leaf's upper bound."""
     blocks, starts, left, records, _, _, _, _ = space
     farthest, greatest = np.int64(-1), -1.0
     most = _most(bounds, left)
     for turn in range(-1, bounds.shape[0]):
         leaf = most if turn < 0 else turn
-        if left[leaf] == 0 or turn == most or bounds[leaf] < greatest:
-            continue
-        _measure(blocks, starts, left, leaf, place, weights, distances)
-        beyond = 0
-        for i in range(np.uint64(left[leaf])):
-            beyond += distances[i] >= greatest
-        if beyond == 0:
-            continue
-        here = _greatest(distances, left[leaf])
-        first = _first_at(distances, records, starts[leaf], left[leaf], here)
-        if here > greatest or first < farthest:
-            farthest = first
-        greatest = here
+        if left[leaf] > 0 and turn != most and not bounds[leaf] < greatest:
+            _measure(blocks, starts, left, leaf, place, weights, gaps, distances)
+            beyond = 0
+            for i in range(np.uint64(left[leaf])):
+                beyond += distances[i] >= greatest
+            if beyond == 0:
+                continue
+            greatest, farthest, _ = _farthest_of_leaf(
+                distances, records, starts[leaf], left[leaf], greatest, farthest
+            )
     return farthest
 
 
@@ -404,11 +421,12 @@ def _farthest_from_record(space, place, weights, bounds, distances):
 def _take(space, record, middle):
     """Take a record out of the space and out of what is summed; keep the leaf dense, its box tight.
 
-    A leaf of one category keeps that box when it is empty: nothing is measured there.
+    A leaf of one category keeps that box when it is empty: nothing is measured there. A single
+    leaf's box is not looked at.
     """
     blocks, starts, left, records, lows, highs, slots, leaves = space
-    sums, _, counts, _, _, _ = middle
-    n_numbers = sums.shape[0]
+    moments, counts, _, _, _, _, _ = middle
+    n_numbers = moments.shape[0]
     m = n_numbers + counts.shape[0]
     leaf = leaves[record]
     capacity = starts[leaf + 1] - starts[leaf]
@@ -418,12 +436,14 @@ def _take(space, record, middle):
         begin = starts[leaf] * m + a * capacity
         end = begin + last
         value = blocks[begin + slot - starts[leaf]]
-        if a < n_numbers:
-            sums[a] -= value
-        else:
+        if a >= n_numbers:
             counts[a - n_numbers, np.int64(value)] -= 1
+        elif not np.isnan(value):
+            moments[a, 0] -= 1.0
+            moments[a, 1] -= value
+            moments[a, 2] -= value * value
         blocks[begin + slot - starts[leaf]] = blocks[end]
-        at_end = value == lows[a, leaf] or value == highs[a, leaf]
+        at_end = lows.shape[1] > 1 and (value == lows[a, leaf] or value == highs[a, leaf])
         if at_end and (a < n_numbers or lows[a, leaf] < highs[a, leaf]):
             low, high = np.inf, -np.inf
             for i in range(np.uint64(begin), np.uint64(end)):
@@ -438,8 +458,9 @@ def _take(space, record, middle):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def assign(record, cluster, labels, units):
+def _assign(space, record, cluster, labels, middle, units):
     """Let a record join a cluster; return whether the cluster had none of its unit."""
+    _take(space, record, middle)
     of_record, left, seen, n_left = units
     unit = of_record[record]
     labels[record] = cluster
@@ -454,20 +475,20 @@ def assign(record, cluster, labels, units):
 def _form_around(space, points, record, remaining, cluster, labels, middle, units, work):
     """Form a cluster of the record and its nearest, until it holds k units; return its size.
 
-    The nearest are left in the heap where these are k - 1.
+    Who they are is written to the front of the members.
     """
-    bounds, distances, heap = work
+    bounds, distances, heap, members = work
     k = heap[1].shape[0] + 1
-    _take(space, record, middle)
-    assign(record, cluster, labels, units)
+    _assign(space, record, cluster, labels, middle, units)
+    members[0] = record
     size, n_units = 1, 1
     while n_units < k:
         _clear(heap)
-        _nearest(space, points[record], middle[5], bounds, distances, heap)
+        _nearest(space, points[record], middle[5], middle[6], bounds, distances, heap)
         for neighbour in heap[1]:
             if n_units < k:
-                _take(space, neighbour, middle)
-                n_units += assign(neighbour, cluster, labels, units)
+                n_units += _assign(space, neighbour, cluster, labels, middle, units)
+                members[size] = neighbour
                 size += 1
         if n_units < k:  # seldom, but where units have many records
             more = min(2 * heap[1].shape[0], remaining - size)
@@ -476,11 +497,12 @@ def _form_around(space, points, record, remaining, cluster, labels, middle, unit
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _work(space, k):
-    """Reserve memory: a number per leaf, one per record of a leaf, k - 1 neighbours."""
+def _work(space, k, remaining):
+    """Reserve memory: a number per leaf, one per record of a leaf, k - 1 neighbours, members."""
     starts = space[1]
     heap = (np.empty(k - 1), np.empty(k - 1, np.int64))
-    return np.empty(starts.shape[0] - 1), np.empty(np.max(starts[1:] - starts[:-1])), heap
+    distances = np.empty(np.max(starts[1:] - starts[:-1]))
+    return np.empty(starts.shape[0] - 1), distances, heap, np.empty(remaining, np.int64)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -491,8 +513,8 @@ def form_clusters(space, points, k, labels, middle, units, formed):
     returned as it has become, is the number of clusters and of the records that remain.
     """
     n_clusters, remaining = formed
-    work = _work(space, k)
-    bounds, distances, _ = work
+    work = _work(space, k, remaining)
+    bounds, distances, _, _ = work
     half = remaining // 2
     reach = np.full(bounds.shape[0], BEYOND)
     while units[3][0] >= k and remaining > half:
@@ -506,8 +528,8 @@ def form_clusters(space, points, k, labels, middle, units, formed):
         )
         n_clusters += 1
         if forms_two:
-            _bound_from_record(space, points[r], middle, reach, bounds)
-            s = _farthest_from_record(space, points[r], middle[5], bounds, distances)
+            _bound_farthest(space, points[r], middle, reach, bounds)
+            s = _farthest_from_record(space, points[r], middle[5], middle[6], bounds, distances)
             remaining -= _form_around(
                 space, points, s, remaining, n_clusters, labels, middle, units, work
             )
@@ -522,7 +544,7 @@ def _before(near, i, one):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _closest_to_cluster(space, points, members, near, seen, labels, weights, work):
+def _closest_to_cluster(space, points, members, near, seen, labels, middle, bounds, distances, one):
     """Leave in the heap of one the record nearest to any member.
 
     ``near`` holds, for the members before ``seen``, a record that none was before in
@@ -530,7 +552,6 @@ def _closest_to_cluster(space, points, members, near, seen, labels, weights, wor
     it is still no later than the member's nearest; if it is left itself, it is as near as
     that to some member.
     """
-    bounds, distances, one = work
     _clear(one)
     for i in range(seen):
         if labels[near[1][i]] < 0 and _before(near, i, one):
@@ -538,51 +559,46 @@ def _closest_to_cluster(space, points, members, near, seen, labels, weights, wor
             one[1][0] = near[1][i]
     for i in range(members.shape[0]):
         if i >= seen or (labels[near[1][i]] >= 0 and _before(near, i, one)):
-            _nearest(space, points[members[i]], weights, bounds, distances, one)
+            _nearest(space, points[members[i]], middle[5], middle[6], bounds, distances, one)
             near[0][i] = one[0][0]
             near[1][i] = one[1][0]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, units, formed):
-    """Form clusters by V-MDAV until fewer than k or at most half of the records remain.
+    """Form clusters by V-MDAV until fewer than k units or at most half of the records remain.
 
-    Each record must be a unit for itself. ``outermost`` lists the records by distance from the
-    centroid of all, farthest first; ``formed`` is as for MDAV.
+    ``outermost`` lists the records by distance from the centroid of all, farthest first;
+    ``formed`` is as for MDAV.
     """
     n_clusters, remaining = formed
-    weights = middle[5]
-    work = _work(space, k)
-    bounds, distances, heap = work
+    work = _work(space, k, remaining)
+    bounds, distances, _, members = work
     one = (np.empty(1), np.empty(1, np.int64))
     two = (np.empty(2), np.empty(2, np.int64))
-    members = np.empty(2 * k - 1, np.int64)
-    near = (np.empty(2 * k - 1), np.empty(2 * k - 1, np.int64))
+    near = (np.empty(remaining), np.empty(remaining, np.int64))
     half = remaining // 2
     at = 0
-    while remaining >= k and remaining > half:
+    while units[3][0] >= k and remaining > half:
         while labels[outermost[at]] >= 0:
             at += 1
-        _form_around(
+        size = _form_around(
             space, points, outermost[at], remaining, n_clusters, labels, middle, units, work
         )
-        members[0] = outermost[at]
-        members[1:k] = heap[1]
-        size, seen = k, 0
-        remaining -= k
-        while size < 2 * k - 1 and remaining > 1:
+        remaining -= size
+        n_units, seen = k, 0
+        while n_units < 2 * k - 1 and remaining > 1:
             _closest_to_cluster(
-                space, points, members[:size], near, seen, labels, weights, (bounds, distances, one)
+                space, points, members[:size], near, seen, labels, middle, bounds, distances, one
             )
             seen = size
             to_cluster, record = one[0][0], one[1][0]
             # The record itself is one of its two nearest, or as near as both.
             _clear(two)
-            _nearest(space, points[record], weights, bounds, distances, two)
+            _nearest(space, points[record], middle[5], middle[6], bounds, distances, two)
             if not to_cluster < gamma * gamma * two[0][1]:
                 break
-            _take(space, record, middle)
-            labels[record] = n_clusters
+            n_units += _assign(space, record, n_clusters, labels, middle, units)
             members[size] = record
             size += 1
             remaining -= 1
@@ -593,13 +609,14 @@ def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, u
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def measure_all(points, middle, distances):
     """Set the squared distance of every record to the centroid."""
-    _, centroid, _, _, costs, _ = middle
-    n_numbers = centroid.shape[0]
+    _, _, centroid, _, costs, _, _ = middle
+    n_numbers = centroid.shape[1]
     for record in range(points.shape[0]):
         total = 0.0
         for a in range(n_numbers):
-            difference = points[record, a] - centroid[a]
-            total += difference * difference
+            difference = points[record, a] - centroid[0, a]
+            square = centroid[1, a] * (difference * difference) + centroid[2, a]
+            total += centroid[3, a] if np.isnan(square) else square
         for a in range(costs.shape[0]):
             total += costs[a, np.int64(points[record, n_numbers + a])]
         distances[record] = total
@@ -612,25 +629,27 @@ def join_leftovers(points, labels, order, starts, middle):
     ``order`` lists the records, those without a cluster before ``starts[0]``, then cluster by
     cluster, each in the order of the table; ``starts`` says where each begins, and the end.
     """
-    sums, centroid, counts, _, costs, weights = middle
-    n_numbers = centroid.shape[0]
+    moments, counts, _, _, _, _, _ = middle
+    n_numbers = moments.shape[0]
     leftovers = order[: starts[0]]
+    places = points[leftovers]
     distances = np.empty(leftovers.shape[0])
     least = np.full(leftovers.shape[0], np.inf)
     for cluster in range(starts.shape[0] - 1):
         members = order[starts[cluster] : starts[cluster + 1]]
-        sums[:] = 0.0
+        moments[:] = 0.0
         counts[:] = 0
         for record in members:
             for a in range(n_numbers):
-                sums[a] += points[record, a]
+                value = points[record, a]
+                if not np.isnan(value):
+                    moments[a, 0] += 1.0
+                    moments[a, 1] += value
+                    moments[a, 2] += value * value
             for a in range(counts.shape[0]):
                 counts[a, np.int64(points[record, n_numbers + a])] += 1
-        for a in range(n_numbers):
-            centroid[a] = sums[a] / members.shape[0]
-        for a in range(counts.shape[0]):
-            set_costs(counts[a], members.shape[0], weights[a], costs[a])
-        measure_all(points[leftovers], middle, distances)
+        follow_centroid(middle, members.shape[0])
+        measure_all(places, middle, distances)
         for i in range(leftovers.shape[0]):
             if distances[i] < least[i]:
                 least[i] = distances[i]

@@ -7,16 +7,15 @@ _SIGN = np.uint64(1 << 63)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def pack(values, minimum, first, position_bits, packed):
+def pack(values, minimum, position_bits, packed):
     """Write (value - minimum) in the upper bits of ``packed`` and the position in the lower.
 
-    Positions are counted from ``first`` on. Sorting the words sorts the values, ties by position: a
-    stable order from any sort.
+    Sorting the words sorts the values, ties by position: a stable order from any sort.
     """
     shift = np.uint64(position_bits)
     for place in range(values.shape[0]):
         key = np.uint64(values[place] - minimum)
-        packed[place] = (key << shift) | np.uint64(first + place)
+        packed[place] = (key << shift) | np.uint64(place)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -38,14 +37,14 @@ def count(values, minimum, counts):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def rank_by_counts(values, minimum, first, ranks, order):
-    """Write the position of each value, from ``first`` on, at its rank.
+def rank_by_counts(values, minimum, ranks, order):
+    """Write the position of each value at its rank.
 
     ``ranks`` (n_different,) holds the rank of the next record of each value, and moves on.
     """
     for place in range(values.shape[0]):
         value = values[place] - minimum
-        order[ranks[value]] = first + place
+        order[ranks[value]] = place
         ranks[value] += 1
 
 

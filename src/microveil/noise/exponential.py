@@ -10,6 +10,7 @@ import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, overload
 
@@ -33,8 +34,8 @@ TOP_BITS, RATIO_BITS = 160, 64
 RATIO_PLACES = 128
 # Limbs of 32 bits that a weight takes.
 LIMBS = TOP_BITS // 32 + 1
-# So many weights are at hand at a time where memory does not hold them all.
-HELD = 1 << 16
+# So many weights are made at a time: how many there are is seen when they become constant.
+BLOCK = 1 << 16
 # Weights whose sum is found at once: those of the one stretch drawn are gone through.
 STRETCH = 1 << 10
 # By how many units an exponential may be off: see `_exponential`.
@@ -107,7 +108,7 @@ def draw_run(
         bits *= 2
 
 
-def median_weights(rate: Fraction, count: int, *, held: bool = True) -> "MedianWeights":
+def median_weights(rate: Fraction, count: int) -> "MedianWeights":
     """Return whole weights of the losses 0, 1/2, 1, ... that fall by at most exp(-rate/2) a step.
 
     Parameters
@@ -116,9 +117,6 @@ def median_weights(rate: Fraction, count: int, *, held: bool = True) -> "MedianW
         At least 0.
     count : int
         Steps of one half: the last loss is count/2.
-    held : bool
-        Whether all of them stay at hand, in 24 bytes each; else, where they are more than `HELD`,
-        one of so many does, and the others are worked out again whenever they are asked for.
 
     Returns
     -------
@@ -146,61 +144,44 @@ def median_weights(rate: Fraction, count: int, *, held: bool = True) -> "MedianW
     >>> len(weights), [weight >> 150 for weight in weights[:4]], weights[-3:]
     (223, [1024, 621, 376, 228], [4, 3, 2])
     """
-    return MedianWeights(_ratio(rate), count + 1, held=held)
-
-
-def _ratio(rate: Fraction) -> int:
-    """Return 2**64 exp(-rate/2), rounded up."""
     if rate < 0:
         raise ValueError("rate must be at least 0")
     found = _exponential(rate.numerator, 2 * rate.denominator, RATIO_PLACES)
-    # At most 1, as the exponential is: weights must not rise.
-    return min(-(-(found + SLACK) >> (RATIO_PLACES - RATIO_BITS)), 1 << RATIO_BITS)
+    # 2**64 exp(-rate/2), rounded up, but at most 1, as the exponential is: weights must not rise.
+    ratio = min(-(-(found + SLACK) >> (RATIO_PLACES - RATIO_BITS)), 1 << RATIO_BITS)
+    top = (1 << TOP_BITS).to_bytes(4 * LIMBS, "little")
+    blocks, length = [np.frombuffer(top, dtype="<u4").astype(np.uint32)[None]], 1
+    while length <= count and not ratio >> RATIO_BITS:
+        block = np.empty((min(BLOCK, count + 1 - length) + 1, LIMBS), dtype=np.uint32)
+        block[0] = blocks[-1][-1]
+        n_fallen = kernel.fall(np.uint64(ratio), block)
+        blocks.append(block[1:n_fallen])
+        length += n_fallen - 1
+        if n_fallen < len(block):
+            break
+    return MedianWeights(np.concatenate(blocks))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class MedianWeights(Sequence[int]):
-    """The weights of `median_weights`, as whole numbers and as their limbs."""
+    """The weights of `median_weights`, as whole numbers and as limbs, uint32 (n_weights, 6)."""
 
-    def __init__(self, ratio: int, most: int, *, held: bool) -> None:
-        self._ratio = ratio
-        first = _as_limbs(1 << TOP_BITS)
-        # Of each block the first, and all of them where they are held.
-        self._tops, self._length = [first], 0
-        blocks: list[Limbs] = []
-        while True:
-            block = self._fallen(self._tops[-1], min(HELD + 1, most - self._length))
-            self._length += min(len(block), HELD)
-            if held or not blocks:
-                blocks.append(block[:HELD])
-            if len(block) <= HELD:
-                break
-            self._tops.append(block[HELD].copy())
-        self._held = np.concatenate(blocks) if len(blocks) == len(self._tops) else None
-
-    def _fallen(self, first: Limbs, most: int) -> Limbs:
-        """Return weights from one on, so many at most, until they become constant."""
-        if self._ratio >> RATIO_BITS:
-            return first[None]
-        found = np.empty((most, LIMBS), dtype=np.uint32)
-        found[0] = first
-        return found[: kernel.fall(np.uint64(self._ratio), found)]
+    held: Limbs
 
     def __len__(self) -> int:
-        return self._length
+        return len(self.held)
 
     @overload
     def __getitem__(self, place: int) -> int: ...
     @overload
     def __getitem__(self, place: slice) -> list[int]: ...
     def __getitem__(self, place: int | slice) -> int | list[int]:
-        found = range(self._length)[place]
-        if isinstance(found, range):
-            return kernel.whole_numbers(self.limbs(found))
-        return kernel.whole_numbers(self.limbs(range(found, found + 1)))[0]
+        if isinstance(place, slice):
+            return kernel.whole_numbers(self.held[place])
+        return kernel.whole_numbers(self.held[place][None])[0]
 
     def __iter__(self) -> Iterator[int]:
-        for start in range(0, self._length, HELD):
-            yield from self[start : start + HELD]
+        return iter(self[:])
 
     def limbs(self, places: range) -> Limbs:
         """Return the weights at some places, least limb first: uint32 (n_places, 6).
@@ -208,25 +189,7 @@ class MedianWeights(Sequence[int]):
         >>> median_weights(Fraction(1), 9).limbs(range(0, 1)).tolist()
         [[0, 0, 0, 0, 0, 1]]
         """
-        if not places:
-            return np.empty((0, LIMBS), dtype=np.uint32)
-        first, last = min(places[0], places[-1]), max(places[0], places[-1])
-        found = self._between(first, last + 1)[:: abs(places.step)]
-        return found if places.step > 0 else found[::-1]
-
-    def _between(self, start: int, stop: int) -> Limbs:
-        if self._held is not None:
-            return self._held[start:stop]
-        blocks = []
-        for number in range(start // HELD, -(-stop // HELD)):
-            before = number * HELD
-            block = self._fallen(self._tops[number], min(HELD, stop - before))
-            blocks.append(block[max(start - before, 0) :])
-        return np.concatenate(blocks)
-
-
-def _as_limbs(whole: int) -> Limbs:
-    return np.frombuffer(whole.to_bytes(4 * LIMBS, "little"), dtype="<u4").astype(np.uint32)
+        return self.held[np.arange(places.start, places.stop, places.step)]
 
 
 class Weights(Protocol):

@@ -9,10 +9,9 @@ public size, clamping, rounding) sees their total alone.
 import hashlib
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -25,27 +24,20 @@ from microveil.schema import Cells
 
 __all__ = [
     "LARGEST_SCALE",
-    "REALS",
     "NoiseGrid",
     "RandomSource",
     "continuous_noise",
     "discrete_laplace",
     "noise_grid",
-    "noise_of_reals",
-    "noisy_means",
     "permutation",
     "perturbed_means",
     "uniform",
-    "uniform_and_rest",
-    "uniform_reals",
 ]
 
 KEY_BYTES = 32
 # Draws made at a time: their words (some eight each) stay in the processor's cache.
 BATCH = 1 << 15
 WORDS_PER_DRAW = 8
-# Of how many uniform numbers noise is made, by its law.
-REALS = {"uniform": 1, "laplace": 1, "gaussian": 2, "triangular": 2}
 # The noise on a sum of sensitivity one has a scale of 2**20 steps of the noise grid or more,
 # so that rounding it up to whole steps adds less than a millionth; 2**12 where no bounds say
 # how large sums get; less where wide bounds leave no room, or where epsilon is so small that
@@ -66,8 +58,6 @@ class RandomSource:
     key : bytes
         32 bytes. `RandomSource.system` takes them from the operating system, which is what
         a release needs; `RandomSource.seeded` derives them from a number, for experiments.
-    of_system : bool
-        Whether that key came from the operating system.
 
     Examples
     --------
@@ -75,15 +65,14 @@ class RandomSource:
     dtype('uint64')
     """
 
-    def __init__(self, key: bytes, *, of_system: bool = False) -> None:
-        self._of_system = of_system
+    def __init__(self, key: bytes) -> None:
         # A key serves one stream only, so its counter may start at 0.
         self._stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     @classmethod
     def system(cls) -> "RandomSource":
         """Return a stream keyed by the operating system's randomness."""
-        return cls(os.urandom(KEY_BYTES), of_system=True)
+        return cls(os.urandom(KEY_BYTES))
 
     @classmethod
     def of(cls, seed: int | None, purpose: str = "") -> "RandomSource":
@@ -99,17 +88,9 @@ class RandomSource:
         return cls(hashlib.sha256(f"microveil experiment {seed}{purpose}".encode()).digest())
 
     def words(self, count: int, before: NDArray[np.uint64] | tuple[()] = ()) -> NDArray[np.uint64]:
-        """Return the next words of the stream; none is ever given twice.
+        """Return so many next words of the stream, behind some got earlier and not yet used.
 
-        Parameters
-        ----------
-        count : int
-        before : uint64 array
-            Words got earlier and not yet used, to stand in front.
-
-        Returns
-        -------
-        uint64 array (len(before) + count,)
+        None is ever given twice: uint64 (len(before) + count,).
         """
         words = np.empty(len(before) + count, dtype=np.uint64)
         words[: len(before)] = before
@@ -140,18 +121,10 @@ class RandomSource:
             if drawn < bound:
                 return drawn
 
-    def key(self) -> bytes:
-        """Return 32 bytes to key something else: of the operating system, or of a seed's stream.
-
-        >>> RandomSource.seeded(1).key() == RandomSource.seeded(1).key()
-        True
-        """
-        return os.urandom(KEY_BYTES) if self._of_system else self.words(KEY_BYTES // 8).tobytes()
-
     def spawn(self, count: int) -> list["RandomSource"]:
         """Return independent streams, keyed by this stream's next words: one per thread."""
         keys = (self.words(KEY_BYTES // 8).tobytes() for _ in range(count))
-        return [RandomSource(key, of_system=self._of_system) for key in keys]
+        return [RandomSource(key) for key in keys]
 
 
 def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64]:
@@ -182,14 +155,13 @@ def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray
     (3,)
     """
     out = np.empty(len(scales), dtype=np.int64)
-    words = np.empty(0, dtype=np.uint64)
-    done = 0
-    while done < len(out):
-        wanted = min(BATCH, len(out) - done)
+    _drawn(
+        len(out),
+        source,
         # The words of a draw that was cut short come first: see the kernel.
-        words = source.words(max(64, WORDS_PER_DRAW * wanted - len(words)), before=words)
-        done, consumed = kernel.discrete_laplace(scales, words, out, done)
-        words = words[consumed:]
+        lambda wanted, held: max(64, WORDS_PER_DRAW * wanted - held),
+        lambda words, done: kernel.discrete_laplace(scales, words, out, done),
+    )
     return out
 
 
@@ -199,24 +171,14 @@ def uniform(bounds: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64
     >>> uniform(np.array([1, 1]), RandomSource.seeded(1))
     array([0, 0])
     """
-    return uniform_and_rest(bounds, source, np.empty(0, dtype=np.uint64))[0]
-
-
-def uniform_and_rest(
-    bounds: NDArray[np.int64], source: RandomSource, words: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Draw as `uniform` does, by words that earlier draws left first; return what is left.
-
-    >>> one, rest = uniform_and_rest(np.array([9]), RandomSource.seeded(1), np.empty(0, np.uint64))
-    >>> other, _ = uniform_and_rest(np.array([7]), RandomSource.seeded(1), rest)
-    """
     out = np.empty(len(bounds), dtype=np.int64)
-    done = 0
-    while done < len(out):
-        words = source.words(min(len(out) - done, BATCH) + 64, before=words)
-        done, consumed = kernel.uniform(bounds, words, out, done)
-        words = words[consumed:]
-    return out, words
+    _drawn(
+        len(out),
+        source,
+        lambda wanted, _: wanted + 64,
+        lambda words, done: kernel.uniform(bounds, words, out, done),
+    )
+    return out
 
 
 def continuous_noise(
@@ -242,61 +204,55 @@ def continuous_noise(
     >>> bool(abs(continuous_noise("uniform", 2.5, 9, RandomSource.seeded(1))).max() < 2.5)
     True
     """
-    units = [uniform_reals(count, source) for _ in range(REALS[law])]
-    return noise_of_reals(law, delta, units)
-
-
-def uniform_reals(count: int, source: RandomSource) -> NDArray[np.float64]:
-    """Draw uniform numbers between 0 and 1: float64 (count,).
-
-    The midpoints of 2**52 equal parts: never an end.
-
-    >>> bool(uniform_reals(1, RandomSource.seeded(1))[0] < 1)
-    True
-    """
-    return np.asarray((np.right_shift(source.words(count), np.uint64(12)) + 0.5) * 2.0**-52)
-
-
-def noise_of_reals(
-    law: str, delta: float, units: Sequence[NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Make the noise of `continuous_noise` of uniform numbers, as many for each as `REALS` says.
-
-    >>> noise_of_reals("uniform", 3.0, [np.array([0.5, 0.75])])
-    array([0. , 1.5])
-    """
+    units = _between_0_and_1(count, source)
     if law == "uniform":
-        shape, spread = 2 * units[0] - 1, 1.0
+        shape, spread = 2 * units - 1, 1.0
     elif law == "triangular":
-        shape, spread = units[0] + units[1] - 1, math.sqrt(2)
+        shape, spread = units + _between_0_and_1(count, source) - 1, math.sqrt(2)
     elif law == "gaussian":
-        radius = np.sqrt(-2 * np.log(units[0]))
-        shape, spread = radius * np.cos(2 * math.pi * units[1]), 1 / math.sqrt(3)
+        radius, turn = np.sqrt(-2 * np.log(units)), _between_0_and_1(count, source)
+        shape, spread = radius * np.cos(2 * math.pi * turn), 1 / math.sqrt(3)
     else:
-        from_middle = units[0] - 0.5
+        from_middle = units - 0.5
         magnitude = -np.log1p(-2 * np.abs(from_middle))
         shape, spread = np.copysign(magnitude, from_middle), 1 / math.sqrt(6)
     return np.asarray(delta * spread * shape)
 
 
-def permutation(
-    n_items: int, source: RandomSource, dtype: "np.dtype[Any] | type" = np.int64
-) -> NDArray[Any]:
-    """Draw a uniform permutation of 0 to n_items - 1 (Fisher and Yates), exactly.
+def _between_0_and_1(count: int, source: RandomSource) -> NDArray[np.float64]:
+    """Draw uniform midpoints of 2**52 equal parts of the line from 0 to 1: never an end."""
+    return np.asarray((np.right_shift(source.words(count), np.uint64(12)) + 0.5) * 2.0**-52)
 
-    In integers of a type that holds them: what is drawn is the same for all.
+
+def permutation(n_items: int, source: RandomSource) -> NDArray[np.int64]:
+    """Draw a uniform permutation of 0 to n_items - 1 (Fisher and Yates), exactly.
 
     >>> sorted(permutation(4, RandomSource.seeded(1)).tolist())
     [0, 1, 2, 3]
     """
-    items = np.arange(n_items, dtype=dtype)
+    items = np.arange(n_items)
+    _drawn(
+        n_items,
+        source,
+        lambda wanted, _: wanted + 64,
+        lambda words, done: kernel.shuffle(items, words, done),
+    )
+    return items
+
+
+def _drawn(
+    count: int,
+    source: RandomSource,
+    fresh: Callable[[int, int], int],
+    draw: Callable[[NDArray[np.uint64], int], tuple[int, int]],
+) -> None:
+    """Draw until all is done: how many words more, of draws wanted and words held, then by them."""
     words = np.empty(0, dtype=np.uint64)
     done = 0
-    while done < n_items:
-        words = source.words(min(n_items - done, BATCH) + 64, before=words)
-        done, consumed = kernel.shuffle(items, words, done)
+    while done < count:
+        words = source.words(fresh(min(count - done, BATCH), len(words)), before=words)
+        done, consumed = draw(words, done)
         words = words[consumed:]
-    return items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -428,43 +384,23 @@ def perturbed_means(
         In grid units, within grid.lower and grid.upper.
     """
     means: Cells = np.empty(len(sums), dtype=np.int64 if rounded else np.float64)
-    for batch in _batches(len(sums)):
+    for start in range(0, len(sums), BATCH):
+        batch = slice(start, start + BATCH)
         noise = discrete_laplace(np.ascontiguousarray(scales[batch]), source)
-        means[batch] = noisy_means(sums[batch], sizes[batch], noise, grid, rounded=rounded)
+        whole, fraction = np.empty_like(noise), np.empty(len(noise))
+        grid_kernel.noisy_means(
+            np.ascontiguousarray(sums[batch]),
+            np.ascontiguousarray(sizes[batch]),
+            noise,
+            grid.bits,
+            grid.lower,
+            grid.upper,
+            whole,
+            fraction,
+        )
+        if rounded:
+            upwards = (fraction > 0.5) | ((fraction == 0.5) & (whole % 2 == 1))
+            means[batch] = whole + upwards
+        else:
+            means[batch] = whole + fraction
     return means
-
-
-def noisy_means(
-    sums: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    noise: NDArray[np.int64],
-    grid: NoiseGrid,
-    *,
-    rounded: bool = True,
-) -> Cells:
-    """Return what `perturbed_means` gives, of noise that was drawn.
-
-    >>> grid = NoiseGrid(bits=1, unit=2, lower=0, upper=9)
-    >>> noisy_means(np.array([5, 5]), np.array([1, 1]), np.array([4, 40]), grid)
-    array([7, 9])
-    """
-    whole, fraction = np.empty_like(noise), np.empty(len(noise))
-    grid_kernel.noisy_means(
-        np.ascontiguousarray(sums),
-        np.ascontiguousarray(sizes),
-        noise,
-        grid.bits,
-        grid.lower,
-        grid.upper,
-        whole,
-        fraction,
-    )
-    if not rounded:
-        return np.asarray(whole + fraction)
-    upwards = (fraction > 0.5) | ((fraction == 0.5) & (whole % 2 == 1))
-    return np.asarray(whole + upwards)
-
-
-def _batches(length: int) -> Iterator[slice]:
-    for start in range(0, length, BATCH):
-        yield slice(start, min(start + BATCH, length))

@@ -1,6 +1,5 @@
 """The partition as a value: which records share a cluster."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import ranking as kernel
-from microveil.table import keeping
-from microveil.table.keeping import pieces
 
-__all__ = ["Partition", "runs_of_clusters"]
+__all__ = ["Partition"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +44,7 @@ class Partition:
         """
         # In as few bytes as the order has, where the table needs no more.
         kind = self.order.dtype if len(present) <= np.iinfo(self.order.dtype).max else np.int64
-        positions, done = np.empty(np.count_nonzero(present), dtype=kind), 0
-        for piece in pieces(len(present)):
-            own = np.flatnonzero(present[piece])
-            positions[done : done + len(own)] = own + piece.start
-            done += len(own)
+        positions = np.flatnonzero(present).astype(kind)
         return replace(self, order=positions[self.order], n_records=len(present))
 
     def within(self, present: NDArray[np.bool_]) -> "Partition":
@@ -95,31 +88,3 @@ class Partition:
         out = make(self.n_records, dtype=values.dtype)
         kernel.broadcast(self.order, self.sizes, values, out)
         return out
-
-
-def runs_of_clusters(sizes: NDArray[np.int64]) -> Iterator[tuple[slice, slice]]:
-    """Yield some clusters after others: which they are, and where their members stand.
-
-    They have `keeping.PIECE` members at most, or are one larger cluster.
-
-    Parameters
-    ----------
-    sizes : int64 array (n_clusters,)
-
-    Examples
-    --------
-    >>> [(run.start, run.stop) for run, _ in runs_of_clusters(np.array([3, keeping.PIECE, 1, 2]))]
-    [(0, 1), (1, 2), (2, 4)]
-    """
-    start = 0
-    for piece in pieces(len(sizes)):
-        own = sizes[piece]
-        ends = start + np.cumsum(own)
-        first = 0
-        while first < len(own):
-            begin = int(ends[first] - own[first])
-            end = int(np.searchsorted(ends, begin + keeping.PIECE, side="right"))
-            end = max(first + 1, end)
-            start = int(ends[end - 1])
-            yield slice(piece.start + first, piece.start + end), slice(begin, start)
-            first = end

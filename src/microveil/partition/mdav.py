@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.kernels import incomplete_mdav, linkage
+from microveil.kernels import linkage
 from microveil.kernels import mdav as kernel
 from microveil.partition.clusters import Partition
-from microveil.partition.corner import corner_order
-from microveil.partition.ranking import rank_order, ranking_sizes
+from microveil.partition.ranking import check_size, rank_order, ranking_sizes
 
 __all__ = ["insensitive_mdav", "joint_partition", "mdav", "standardised", "v_mdav"]
 
@@ -25,11 +24,10 @@ LEAF_SIZE = 64
 # a long list would be halved again and again, and numbers never.
 WIDEST = 4
 
-# The records left, arranged in a k-d tree for the kernels, whose first lines describe it, and
-# the centroid of what is left.
-_Space = tuple[NDArray[Any], ...]
-_Middle = tuple[NDArray[Any], ...]
-_People = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Reals = NDArray[np.float64]
+Whole = NDArray[np.int64]
+# What the kernels, whose first lines describe it, keep of the records left, and of their centroid.
+_Arrays = tuple[NDArray[Any], ...]
 
 
 def mdav(
@@ -51,14 +49,9 @@ def mdav(
     the lowest record position, among clusters to the one formed first.
 
     Two categories are equal or not: each attribute's squared difference counts by its mean
-    over all pairs of records, so that no attribute weighs more than another. A record's
-    distance to a centroid is the mean of its distances to the records that this is of, less
-    half the mean of theirs among themselves; for numbers that is the distance to their mean.
-
-    Where being without a number is a value like another, two records without it are alike in
-    it, and one without it lies as far from every value, however extreme, as the values lie from
-    one another on average: 2 (n - 1) / n of n standardised ones. A category that is missing is
-    one more category.
+    over all pairs of records, so that no attribute weighs more than another. Being without a
+    number may be a value like another: two records without it are alike in it, and one without
+    it lies as far from every value as the values lie from one another on average.
 
     Parameters
     ----------
@@ -93,13 +86,9 @@ def mdav(
 
     Notes
     -----
-    The clusters are exactly those of the plain algorithm, which takes O(n^2 m / k) time.
-    Leaves of a k-d tree that cannot hold what is sought are skipped; at worst, with very
-    many attributes or equal records, none can be. Memory O(n m). With a missing number none
-    is skipped: distances to it are those of no space that could be cut into leaves.
-
-    Source: Domingo-Ferrer and Torra 2005. Departure: pairs of clusters are formed while 2k
-    records remain, not 3k; where k divides n the clusters are the same.
+    The clusters are exactly those of the plain algorithm, which takes O(n^2 m / k) time. Leaves
+    of a k-d tree that cannot hold what is sought are skipped; with a missing number none is.
+    Memory O(n m). Source: Domingo-Ferrer and Torra 2005; docs/methods/microaggregation.md.
 
     Examples
     --------
@@ -108,16 +97,7 @@ def mdav(
     >>> mdav([[1], [2], [3], [4]], k=2, categories=[[0], [7], [0], [7]]).labels
     array([0, 1, 0, 1])
     """
-    points, middle = _prepared(matrix, k, categories, missing)
-    labels = np.full(len(points), -1, dtype=np.int64)
-    people = _people(units, len(points), k)
-    if np.isnan(points).any():
-        return _incomplete(points, middle, labels, k, None, people)
-    formed = 0, len(points)
-    while people[3][0] >= k:
-        space = _arranged(points, middle, labels)
-        formed = kernel.form_clusters(space, points, int(k), labels, middle, people, formed)
-    return _joined(points, middle, labels, formed[0])
+    return _clustered(matrix, k, None, categories, missing, units)
 
 
 def v_mdav(
@@ -149,12 +129,8 @@ def v_mdav(
     gamma : float, default 0.2
         How readily clusters are extended, 0 for never: the greater, the fewer and larger
         they are. The source uses 0.2 and 1.1.
-    categories : array_like (n_records, n_nominal), optional
-        Attributes in no order, as for `mdav`.
-    missing : {"error", "protect"}
-        As for `mdav`; with a missing number O(n^2 m) time.
-    units : integer array (n_records,), optional
-        As for `mdav`: clusters of k to 2k - 1 units; with them O(n^2 m) time.
+    categories, missing, units
+        As for `mdav`.
 
     Returns
     -------
@@ -163,11 +139,8 @@ def v_mdav(
 
     Raises
     ------
-    RequestError
-        If k is not a whole number of 1 or more, or gamma not a finite number of 0 or more.
-    DataError
-        If the matrix does not hold finite numbers, or fewer than k records, or categories
-        are not as many rows of whole numbers.
+    RequestError, DataError
+        As `mdav`, and if gamma is not a finite number of 0 or more.
 
     Notes
     -----
@@ -183,22 +156,7 @@ def v_mdav(
         raise RequestError("gamma", "gamma must be a number", "pass for example gamma=0.2")
     if not 0 <= gamma < np.inf:
         raise RequestError("gamma", "gamma must be finite and 0 or more", "pass gamma=0.2")
-    points, middle = _prepared(matrix, k, categories, missing)
-    labels = np.full(len(points), -1, dtype=np.int64)
-    people = _people(units, len(points), k)
-    if units is not None or np.isnan(points).any():
-        return _incomplete(points, middle, labels, k, float(gamma), people)
-    distances = np.empty(len(points))
-    kernel.follow_centroid(middle, len(points))
-    kernel.measure_all(points, middle, distances)
-    outermost = np.argsort(-distances, kind="stable")
-    formed = 0, len(points)
-    while formed[1] >= k:
-        space = _arranged(points, middle, labels)
-        formed = kernel.form_variable_clusters(
-            space, points, int(k), float(gamma), labels, outermost, middle, people, formed
-        )
-    return _joined(points, middle, labels, formed[0])
+    return _clustered(matrix, k, float(gamma), categories, missing, units)
 
 
 def insensitive_mdav(
@@ -208,10 +166,9 @@ def insensitive_mdav(
 
     Records are ordered by their distance from the corner of the domain where every
     attribute has its lower bound, each attribute scaled by the width of its domain; ties
-    by attribute values, first attribute first, then by record position. The order is cut
-    into floor(n/k) runs of k; the middle run, number floor(n/k)//2 from 0, takes the
-    remainder: sizes depend on n and k alone, a record's place in the order on the bounds
-    and on itself.
+    by attribute values, first attribute first, then by record position. The order is cut as
+    individual ranking cuts it: sizes depend on n and k alone, a record's place in the order on
+    the bounds and on itself.
 
     Parameters
     ----------
@@ -258,15 +215,21 @@ def insensitive_mdav(
             f"the first is record {outside.argmax() + 1}",
             "widen the bounds or clip the records",
         )
-    width = np.where(lower < upper, upper - lower, 1.0)
-    squares = _squares((values - lower) / width)
-    order = corner_order(squares, list(values.T))
+    squares = np.zeros(len(values))
+    for distance in ((values - lower) / np.where(lower < upper, upper - lower, 1.0)).T:
+        squares += distance * distance
+    order = np.argsort(squares, kind="stable")
+    in_order = squares[order]
+    ties = in_order[1:] == in_order[:-1]
+    tied = np.append(ties, False) | np.append(False, ties)
+    among = order[tied]
+    order[tied] = among[np.lexsort((*values[among].T[::-1], squares[among]))]
     return Partition(order=order, sizes=ranking_sizes(len(values), int(k)), n_records=len(values))
 
 
 def joint_partition(
     name: str,
-    columns: Sequence[NDArray[np.int64]],
+    columns: Sequence[Whole],
     k: int,
     bounds: Sequence[tuple[int, int]],
     ranked: Sequence[bool],
@@ -284,8 +247,11 @@ def joint_partition(
     array([0, 1, 0, 1])
     """
     if missing is not None:
+        # NaN where a number is missing, and where a category is, one that there is not.
         columns = [
-            column if absent is None else _marked(column, absent, in_order=in_order)
+            column
+            if absent is None
+            else np.where(absent, np.nan if in_order else np.iinfo(np.int64).min, column)
             for column, absent, in_order in zip(columns, missing, ranked, strict=True)
         ]
     numbers = [column for column, in_order in zip(columns, ranked, strict=True) if in_order]
@@ -298,12 +264,11 @@ def joint_partition(
         return replace(found, sizes=_runs_of_units(units[found.order].tolist(), int(k)))
     others = [column for column, in_order in zip(columns, ranked, strict=True) if not in_order]
     categories = np.column_stack(others) if others else None
-    if name == "v-mdav":
-        return v_mdav(matrix, k, categories=categories, missing="protect", units=units)
-    return mdav(matrix, k, categories=categories, missing="protect", units=units)
+    partitioned = v_mdav if name == "v-mdav" else mdav
+    return partitioned(matrix, k, categories=categories, missing="protect", units=units)
 
 
-def _runs_of_units(units: Sequence[int], k: int) -> NDArray[np.int64]:
+def _runs_of_units(units: Sequence[int], k: int) -> Whole:
     """Cut a list into runs of k different units; what is left over joins the last run.
 
     >>> _runs_of_units([1, 1, 2, 1, 3, 3], 2)
@@ -319,37 +284,15 @@ def _runs_of_units(units: Sequence[int], k: int) -> NDArray[np.int64]:
     return np.diff(ends).astype(np.int64)
 
 
-def _marked(
-    column: NDArray[np.int64], absent: NDArray[np.bool_], *, in_order: bool
-) -> NDArray[Any]:
-    """Write NaN where a number is missing, and where a category is, one that there is not."""
-    return np.where(absent, np.nan if in_order else np.iinfo(np.int64).min, column)
-
-
-def standardised(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def standardised(matrix: Reals) -> Reals:
     """Z-scores per attribute, standard deviation with n - 1; a constant attribute counts as 0.
 
-    Parameters
-    ----------
-    matrix : float64 array (n_records, n_attributes)
-        Finite numbers.
+    A power of two, which changes no digit, first brings every attribute below 1: squares of huge
+    numbers would not fit. Sums run in record order.
 
-    Returns
-    -------
-    float64 array (n_records, n_attributes)
-        Each attribute with mean 0 and variance 1, or 0 throughout.
-
-    Notes
-    -----
-    A power of two, which changes no digit, first brings every attribute below 1: squares
-    of huge numbers would not fit. Sums run in record order. O(n m) time and memory.
-
-    Examples
-    --------
-    >>> standardised(np.array([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]]))
-    array([[-1.,  0.],
-           [ 0.,  0.],
-           [ 1.,  0.]])
+    >>> standardised(np.array([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]])).T
+    array([[-1.,  0.,  1.],
+           [ 0.,  0.,  0.]])
     """
     _, exponents = np.frexp(np.abs(matrix).max(axis=0))
     scaled = np.ldexp(matrix, -exponents)
@@ -358,13 +301,47 @@ def standardised(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     deviation = np.sqrt(_sums(scaled * scaled) / max(len(scaled) - 1, 1))
     scaled[:, constant] = 0.0
     deviation[constant] = 1.0
-    z_scores: NDArray[np.float64] = scaled / deviation
+    z_scores: Reals = scaled / deviation
     return z_scores
+
+
+def _clustered(
+    matrix: ArrayLike,
+    k: int,
+    gamma: float | None,
+    categories: ArrayLike | None,
+    missing: str,
+    units: NDArray[np.integer] | None,
+) -> Partition:
+    """Partition by MDAV, or by V-MDAV where a gamma is given."""
+    points, middle = _prepared(matrix, k, categories, missing)
+    people = _people(units, len(points), k)
+    labels = np.full(len(points), -1, dtype=np.int64)
+    if gamma is not None:
+        distances = np.empty(len(points))
+        kernel.follow_centroid(middle, len(points))
+        kernel.measure_all(points, middle, distances)
+        outermost = np.argsort(-distances, kind="stable")
+    formed = 0, len(points)
+    while people[3][0] >= k:
+        space = _arranged(points, middle, labels)
+        if gamma is None:
+            formed = kernel.form_clusters(space, points, int(k), labels, middle, people, formed)
+        else:
+            formed = kernel.form_variable_clusters(
+                space, points, int(k), gamma, labels, outermost, middle, people, formed
+            )
+    n_clusters = formed[0]
+    by_cluster = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[by_cluster], np.arange(n_clusters + 1))
+    kernel.join_leftovers(points, labels, by_cluster, starts, middle)
+    sizes = np.bincount(labels, minlength=n_clusters)
+    return Partition(order=rank_order(labels)[0], sizes=sizes, n_records=len(labels))
 
 
 def _prepared(
     matrix: ArrayLike, k: int, categories: ArrayLike | None, missing: str
-) -> tuple[NDArray[np.float64], _Middle]:
+) -> tuple[Reals, _Arrays]:
     """Return the records as places for the kernels, and their centroid, still to be followed."""
     if missing not in {"error", "protect"}:
         raise RequestError("missing", "it is 'error' or 'protect'", "pass missing='protect'")
@@ -374,30 +351,30 @@ def _prepared(
         raise DataError("categories", "they are not as many as the records", "pass a row for each")
     points = np.empty((len(values), values.shape[1] + codes.shape[1]))
     numbers = points[:, : values.shape[1]]
-    numbers[:] = _standardised_present(values)
+    there = ~np.isnan(values)
+    lacks = not there.all()
+    numbers[:] = values if lacks else standardised(values)
+    if lacks:
+        for score, present in zip(numbers.T, there.T, strict=True):
+            if present.any():
+                score[present] = standardised(score[present, np.newaxis])[:, 0]
     points[:, values.shape[1] :] = codes if codes.shape[1] else 0
     counts = np.array(
         [np.bincount(column, minlength=n_categories) for column in codes.T], dtype=np.int64
     ).reshape(codes.shape[1], n_categories)
     weights = np.array([_weight(of_one) for of_one in counts.tolist()], dtype=np.float64)
-    shape = counts.shape
-    sums = _sums(numbers)
-    return points, (sums, np.zeros(len(sums)), counts, np.zeros(shape), np.empty(shape), weights)
+    n_present = there.sum(axis=0)
+    present_or_0 = np.where(there, numbers, 0.0)
+    # Summed in record order, one after the other, as they are taken off.
+    moments = np.column_stack([n_present, _sums(present_or_0), _sums(present_or_0 * present_or_0)])
+    gaps = np.where(n_present > 0, 2 * ((n_present - 1) / np.maximum(n_present, 1)), 0.0)
+    centroid = np.zeros((4, values.shape[1]))
+    centroid[1] = 1.0
+    shares, costs = np.zeros(counts.shape), np.empty(counts.shape)
+    return points, (moments, counts, centroid, shares, costs, weights, gaps[: lacks * len(gaps)])
 
 
-def _standardised_present(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Standardise each attribute by the values that there are; NaN stays."""
-    absent = np.isnan(values)
-    if not absent.any():
-        return standardised(values)
-    scores = values.copy()
-    for score, there in zip(scores.T, ~absent.T, strict=True):
-        if there.any():
-            score[there] = standardised(score[there, np.newaxis])[:, 0]
-    return scores
-
-
-def _codes(categories: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
+def _codes(categories: ArrayLike | None) -> tuple[Whole, int]:
     """Return categories as codes from 0, and the most that any attribute has."""
     if categories is None:
         return np.empty((0, 0), dtype=np.int64), 0
@@ -428,9 +405,7 @@ def _weight(counts: Sequence[int]) -> float:
     return 2 * (n * (n - 1) / differing) if differing else 0.0
 
 
-def _checked(
-    matrix: ArrayLike, k: int, least: int = 1, *, may_lack: bool = False
-) -> NDArray[np.float64]:
+def _checked(matrix: ArrayLike, k: int, least: int = 1, *, may_lack: bool = False) -> Reals:
     """Return the matrix as float64 once it, its least number of columns and k are checked."""
     values = np.asarray(matrix)
     if values.ndim != 2 or values.shape[1] < least or values.dtype.kind not in "biuf":
@@ -442,16 +417,13 @@ def _checked(
     values = np.ascontiguousarray(values, dtype=np.float64)
     if not (np.isfinite(values) | (may_lack & np.isnan(values))).all():
         raise DataError("matrix", "missing or infinite values have no distance", "leave them out")
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
-    if len(values) < k:
-        raise DataError("matrix", "there are fewer records than k", "choose a smaller k")
+    check_size("matrix", len(values), k)
     return values
 
 
 def _domain(
     bounds: Sequence[tuple[float, float]] | NDArray[np.floating], n_attributes: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Reals, Reals]:
     """Return the lower and the upper bounds once they have been checked."""
     remedy = "pass for example bounds=[(0, 100), (0, 1)]"
     try:
@@ -469,96 +441,33 @@ def _domain(
     return lower, upper
 
 
-def _sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums(values: Reals) -> Reals:
     """Sum each attribute in record order, one record after the other."""
     return np.asarray(np.cumsum(values, axis=0)[-1])
 
 
-def _squares(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum the squares of each record in attribute order."""
-    total = np.zeros(len(differences))
-    for difference in differences.T:
-        total += difference * difference
-    return total
-
-
-def _arranged(points: NDArray[np.float64], middle: _Middle, labels: NDArray[np.int64]) -> _Space:
-    """Arrange the records without a cluster in a k-d tree."""
+def _arranged(points: Reals, middle: _Arrays, labels: Whole) -> _Arrays:
+    """Arrange the records without a cluster in a k-d tree; in one leaf where a number lacks."""
+    _, counts, _, _, _, weights, gaps = middle
     records = np.flatnonzero(labels < 0)
-    counts, weights = middle[2], middle[-1]
     spreads = np.ones(points.shape[1])
     steps = np.maximum((counts > 0).sum(axis=1) - 1, 1)
     spreads[points.shape[1] - len(weights) :] = weights * np.minimum(1, (WIDEST / steps) ** 2)
-    order, blocks, starts, boxes = linkage.build_tree(points[records], spreads, LEAF_SIZE)
+    leaf_size = max(LEAF_SIZE, len(records)) if len(gaps) else LEAF_SIZE
+    order, blocks, starts, boxes = linkage.build_tree(points[records], spreads, leaf_size)
     lows, highs = np.ascontiguousarray(boxes[len(starts) - 1 :].transpose(1, 2, 0))
     records = records[order]
     sizes = np.diff(starts)
-    slots = np.empty(len(points), dtype=np.int64)
+    slots, leaves = np.empty((2, len(points)), dtype=np.int64)
     slots[records] = np.arange(len(records))
-    leaves = np.empty(len(points), dtype=np.int64)
     leaves[records] = np.repeat(np.arange(len(sizes)), sizes)
     return blocks, starts, sizes, records, lows, highs, slots, leaves
 
 
-def _people(units: NDArray[np.integer] | None, n_records: int, k: int) -> _People:
+def _people(units: NDArray[np.integer] | None, n_records: int, k: int) -> _Arrays:
     """Return whose records they are, as the kernels count it: without units each for itself."""
     own = np.arange(n_records) if units is None else np.unique(units, return_inverse=True)[1]
     left = np.bincount(own)
     if len(left) < k:
         raise DataError("units", "there are fewer units than k", "choose a smaller k")
     return own, left, np.full(len(left), -1, dtype=np.int64), np.array([len(left)])
-
-
-def _incomplete(
-    points: NDArray[np.float64],
-    middle: _Middle,
-    labels: NDArray[np.int64],
-    k: int,
-    gamma: float | None,
-    people: _People,
-) -> Partition:
-    """Partition records that may lack numbers, by V-MDAV where a gamma is given."""
-    counts, weights = middle[2], middle[-1]
-    numbers = points[:, : points.shape[1] - len(weights)]
-    there = ~np.isnan(numbers)
-    n_present = there.sum(axis=0)
-    # Summed in record order, one after the other, as they are taken off.
-    of_values = _sums(np.where(there, numbers, 0.0))
-    of_squares = _sums(np.where(there, numbers * numbers, 0.0))
-    moments = np.column_stack([n_present, of_values, of_squares])
-    gaps = np.where(n_present > 0, 2 * ((n_present - 1) / np.maximum(n_present, 1)), 0.0)
-    followed = moments, counts, weights, gaps
-    columns = np.array(points.T, order="C")
-    if gamma is None:
-        n_clusters = incomplete_mdav.form_clusters(columns.copy(), int(k), labels, followed, people)
-    else:
-        n_clusters = incomplete_mdav.form_variable_clusters(
-            columns.copy(), int(k), gamma, labels, followed, people
-        )
-    by_cluster, starts = _by_cluster(labels, n_clusters)
-    incomplete_mdav.join_leftovers(columns, labels, by_cluster, starts, followed)
-    return _listed(labels, n_clusters)
-
-
-def _joined(
-    points: NDArray[np.float64], middle: _Middle, labels: NDArray[np.int64], n_clusters: int
-) -> Partition:
-    """Return the partition once the records left over have joined their clusters."""
-    by_cluster, starts = _by_cluster(labels, n_clusters)
-    kernel.join_leftovers(points, labels, by_cluster, starts, middle)
-    return _listed(labels, n_clusters)
-
-
-def _by_cluster(
-    labels: NDArray[np.int64], n_clusters: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """List the records cluster by cluster, those without one first, and where each begins."""
-    order = np.argsort(labels, kind="stable")
-    return order, np.searchsorted(labels[order], np.arange(n_clusters + 1))
-
-
-def _listed(labels: NDArray[np.int64], n_clusters: int) -> Partition:
-    """Return the partition of records that all have a cluster."""
-    order, _ = rank_order(labels)
-    sizes = np.bincount(labels, minlength=n_clusters)
-    return Partition(order=order, sizes=sizes, n_records=len(labels))

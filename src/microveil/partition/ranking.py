@@ -1,6 +1,5 @@
 """Individual ranking: clusters of records with consecutive values of one attribute."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from microveil.errors import DataError, RequestError
 from microveil.kernels import ranking as kernel
 from microveil.partition.clusters import Partition
-from microveil.table.keeping import pieces
 from microveil.table.sorting import sort_words
 
-__all__ = ["RankingCuts", "rank_order", "ranking", "ranking_sizes", "singletons"]
+__all__ = ["check_size", "rank_order", "ranking", "ranking_sizes", "singletons"]
 
 # Up to so many different values are counted: positions are written to as many places in turn, and
 # of more no cache holds these.
@@ -61,10 +59,7 @@ def ranking(values: ArrayLike, k: int) -> Partition:
         )
     if not np.isfinite(column).all():
         raise DataError("values", "missing or infinite values have no rank", "leave them out")
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
-    if len(column) < k:
-        raise DataError("values", "there are fewer records than k", "choose a smaller k")
+    check_size("values", len(column), k)
     if column.dtype.kind in "biu" and column.dtype != np.uint64:
         order, _ = rank_order(column.astype(np.int64))
     else:
@@ -73,59 +68,17 @@ def ranking(values: ArrayLike, k: int) -> Partition:
     return Partition(order=order, sizes=sizes, n_records=len(column))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingCuts:
-    """Where individual ranking cuts so many ranks: k to a cluster, and the rest to a middle one.
+def check_size(place: str, n_records: int, k: Any) -> None:
+    """Refuse a k that is no whole number of 1 or more, or more than there are records.
 
-    Attributes
-    ----------
-    n_records, k : int
-        At least as many records as k.
-
-    Examples
-    --------
-    >>> RankingCuts(n_records=11, k=3).clusters(np.array([2, 3, 7, 8]))
-    array([0, 1, 1, 2])
+    Raises
+    ------
+    RequestError, DataError
     """
-
-    n_records: int
-    k: int
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters."""
-        return self.n_records // self.k
-
-    @property
-    def middle(self) -> int:
-        """The cluster that takes the rest."""
-        return self.n_clusters // 2
-
-    @property
-    def rest(self) -> int:
-        """How many more than k the middle one takes."""
-        return self.n_records - self.n_clusters * self.k
-
-    def start(self, cluster: int) -> int:
-        """Return the first rank of a cluster."""
-        return cluster * self.k + (self.rest if cluster > self.middle else 0)
-
-    def clusters(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the clusters that ranks are in."""
-        after = ranks >= self.start(self.middle + 1)
-        found: NDArray[np.int64] = (ranks - self.rest * after) // self.k
-        return np.minimum(found, self.middle, out=found, where=~after)
-
-    def holding(self, rank: int) -> int:
-        """Return the cluster that a rank is in."""
-        return int(self.clusters(np.array([rank]))[0])
-
-    def sizes(self, first: int, end: int) -> NDArray[np.int64]:
-        """Return the sizes of clusters from one on, and before another."""
-        sizes = np.full(end - first, self.k, dtype=np.int64)
-        if first <= self.middle < end:
-            sizes[self.middle - first] += self.rest
-        return sizes
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
+    if n_records < k:
+        raise DataError(place, "there are fewer records than k", "choose a smaller k")
 
 
 def ranking_sizes(n_records: int, k: int) -> NDArray[np.int64]:
@@ -134,8 +87,11 @@ def ranking_sizes(n_records: int, k: int) -> NDArray[np.int64]:
     >>> ranking_sizes(11, 3)
     array([3, 5, 3])
     """
-    cuts = RankingCuts(n_records=n_records, k=k)
-    return cuts.sizes(0, cuts.n_clusters)
+    n_clusters = n_records // k
+    sizes = np.full(n_clusters, k, dtype=np.int64)
+    middle = n_clusters // 2
+    sizes[middle : middle + 1] += n_records - n_clusters * k
+    return sizes
 
 
 def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
@@ -151,41 +107,29 @@ def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[
     n_records = len(values)
     position_bits = max(n_records - 1, 1).bit_length()
     minimum, maximum = int(values.min()), int(values.max())
-    width = np.int32 if position_bits < 32 else np.int64
+    order: NDArray[np.integer] = np.empty(n_records, np.int32 if position_bits < 32 else np.int64)
     if maximum - minimum < min(COUNTED, n_records):
-        return _rank_by_counts(values, minimum, maximum, np.dtype(width))
+        counts = np.zeros(maximum - minimum + 1, dtype=np.int64)
+        kernel.count(values, minimum, counts)
+        kernel.rank_by_counts(values, minimum, np.cumsum(counts) - counts, order)
+        return order, np.repeat(minimum + np.arange(len(counts)), counts)
     value_bits = (maximum - minimum).bit_length()
     if position_bits + value_bits > 64:
         by_value: NDArray[np.integer] = np.argsort(values, kind="stable")
         return by_value, values[by_value]
     packed = np.empty(n_records, dtype=np.uint64)
-    for piece in pieces(n_records):
-        kernel.pack(values[piece], minimum, piece.start, position_bits, packed[piece])
+    kernel.pack(values, minimum, position_bits, packed)
     sort_words(packed, position_bits, position_bits + value_bits)
-    order: NDArray[np.integer] = np.empty(n_records, dtype=width)
     in_order = packed.view(np.int64)
     kernel.unpack(packed, minimum, position_bits, in_order, order)
     return order, in_order
-
-
-def _rank_by_counts(
-    values: NDArray[np.int64], minimum: int, maximum: int, width: "np.dtype[Any]"
-) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
-    counts = np.zeros(maximum - minimum + 1, dtype=np.int64)
-    for piece in pieces(len(values)):
-        kernel.count(values[piece], minimum, counts)
-    ranks = np.cumsum(counts) - counts
-    order: NDArray[np.integer] = np.empty(len(values), dtype=width)
-    for piece in pieces(len(values)):
-        kernel.rank_by_counts(values[piece], minimum, piece.start, ranks, order)
-    return order, np.repeat(minimum + np.arange(len(counts)), counts)
 
 
 def _float_order(values: NDArray[Any]) -> NDArray[np.integer]:
     """Sort floats by index, ties by position: unstable and fast, then put ties right."""
     order: NDArray[np.integer] = np.argsort(values)
     in_order = values[order]
-    run = np.cumsum(np.concatenate([[False], in_order[1:] != in_order[:-1]]), dtype=np.uint64)
+    run = np.cumsum(np.append(False, in_order[1:] != in_order[:-1]), dtype=np.uint64)
     position_bits = np.uint64(max(len(values) - 1, 1).bit_length())
     keys = (run << position_bits) | order.astype(np.uint64)
     keys.sort()
