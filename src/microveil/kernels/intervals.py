@@ -21,23 +21,6 @@ def _label(value, lowest, spread, n_intervals):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def labels(values, lowest, spread, n_intervals, out):
-    """Write the interval of each value: the last that starts at or below it."""
-    for i in range(values.shape[0]):
-        out[i] = _label(float(values[i]), lowest, spread, n_intervals)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def least_gap(lowest, spread, n_intervals):
-    """Return how far apart two values are at least that have an interval between them.
-
-    Edges are rounded: a pair counts as far apart when it is, but for a few units in the last
-    place of the largest number that takes part.
-    """
-    return spread / n_intervals - 1e-15 * (abs(lowest) + spread)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _holds_one(below, above, lowest, spread, n_intervals):
     """Say whether an interval lies between two values."""
     after = _label(below, lowest, spread, n_intervals) + 2
@@ -60,7 +43,9 @@ def most_intervals(below, above, kth, kth_last, lowest, spread, most):
             continue
         if kth_last < _start(lowest, spread, n_intervals, n_intervals - 1):
             continue
-        width = least_gap(lowest, spread, n_intervals)
+        # Edges are rounded: a pair counts as far apart when it is, but for a few units in the last
+        # place of the largest number that takes part.
+        width = spread / n_intervals - 1e-15 * (abs(lowest) + spread)
         holds = True
         for pair in range(below.shape[0]):
             if above[pair] - below[pair] < width:
@@ -71,15 +56,3 @@ def most_intervals(below, above, kth, kth_last, lowest, spread, most):
         if holds:
             return n_intervals
     return 1
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def any_holds_one(below, above, lowest, spread, n_intervals):
-    """Say whether an interval lies between the two values of some pair, in any order."""
-    width = least_gap(lowest, spread, n_intervals)
-    for pair in range(below.shape[0]):
-        if above[pair] - below[pair] >= width and _holds_one(
-            below[pair], above[pair], lowest, spread, n_intervals
-        ):
-            return True
-    return False

@@ -23,19 +23,10 @@ import numpy as np
 def extreme_values(ends, seen, bounds, by_width, budget, found):
     """Write the least and the greatest value of each attribute between two ends.
 
-    Parameters
-    ----------
-    ends : int64 array (2, n_ranges, n_attributes), the first and last record of each range
-    seen : int64 array (2, n_ranges, n_attributes), extremes that some records there attain
-    bounds : int64 array (2, n_attributes), of magnitude up to 2**53
-    by_width : int64 array (n_attributes,), attributes from the coarsest to the finest
-    budget : int, nodes searched for each extreme
-    found : int64 array (2, n_ranges, n_attributes), written
-
-    Returns
-    -------
-    int
-        Extremes left undecided: no record attains more, but perhaps none attains as much.
+    ``ends`` and ``seen``, int64 (2, n_ranges, n_attributes), are the first and last record of each
+    range, and extremes that some records there attain; ``by_width`` lists attributes from the
+    coarsest to the finest, ``budget`` is how many nodes are searched for each extreme. Returns how
+    many are left undecided: no record attains more, but perhaps none attains as much.
     """
     n_ranges, n_attributes = ends.shape[1], ends.shape[2]
     point = np.empty(n_attributes, np.int64)
@@ -98,11 +89,8 @@ def _attained(attribute, limits, keys, side, bounds, others, point, budget):
     below the far limit first, as the rest, smaller, is then met in finer steps. Positions
     are given up where the finer attributes cannot make good what lacks.
 
-    Returns
-    -------
-    verdict : int, 1 for yes, 0 for no, -1 where the budget was spent
-    following : int, where the verdict is 0, the next position of the attribute to try
-    budget : int, what is left of it
+    Returns 1 for yes, 0 for no, -1 where the budget was spent; where the answer is 0, the next
+    position of the attribute to try; and what is left of the budget.
     """
     following = bounds[1, attribute] - bounds[0, attribute] + 1
     for other in others:
@@ -221,10 +209,6 @@ def worst_path(leaving, passing, arriving):
 
     A path from p to q > p costs ``leaving[p]``, ``passing`` of all between, ``arriving[q]``.
     Running costs are kept in two float64, as many are added and the differences decide.
-
-    Parameters
-    ----------
-    leaving, passing, arriving : float64 arrays (n_clusters,), finite, 0 or more
     """
     start, worst_start, worst_end = 0, 0, 0
     leading, rest = 0.0, 0.0
@@ -256,18 +240,9 @@ def barrier(point, weights, positions, coefficients, limits, gradient, band):
     """Return an objective less the logs of the slacks of linear constraints; write derivatives.
 
     The objective is the sum of weights / v**2, where v is every third variable. Infinite,
-    and the derivatives unfinished, where a v or a slack is not above 0.
-
-    Parameters
-    ----------
-    point : float64 array (n_variables,)
-    weights : float64 array (n_variables // 3,)
-    positions : int64 array (n_rows, 3), which variables a constraint joins
-    coefficients : float64 array (n_rows, 3), 0 where it joins fewer
-    limits : float64 array (n_rows,), what the sum of its terms stays below
-    gradient : float64 array (n_variables,), written
-    band : float64 array (n_diagonals, n_variables), written: the lower diagonals of the
-        second derivatives, ``band[i - j, j]`` for i >= j
+    and the derivatives unfinished, where a v or a slack is not above 0. A constraint, a row of
+    positions, coefficients and limits, joins up to three variables, whose sum stays below its
+    limit; ``band[i - j, j]`` gets the second derivatives for i >= j.
     """
     gradient[:] = 0.0
     band[:] = 0.0

@@ -153,12 +153,7 @@ def _discrete_laplace(scale, words, at):
 def discrete_laplace(scales, words, out, done):
     """Fill ``out[done:]`` with draws; return the draws done in all and the words consumed.
 
-    Parameters
-    ----------
-    scales : int64 array (n_draws,), each from 1 to 2**62; 0 gives the draw 0
-    words : uint64 array, uniform and independent
-    out : int64 array (n_draws,), written
-    done : int, draws that earlier calls finished
+    Scales are from 1 to 2**62; 0 gives the draw 0. ``done`` draws were finished by earlier calls.
     """
     consumed = 0
     for draw in range(done, scales.shape[0]):

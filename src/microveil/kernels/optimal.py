@@ -39,12 +39,8 @@ def cheapest_runs(in_order, k, longest, penalty, sizes):  # noqa: PLR0915 - see 
     for each boundary costs as much as the boundary. In the innermost loop positions are
     unsigned, because one that might be negative is tested each time.
 
-    Parameters
-    ----------
-    in_order : float64 or uint64 array (n_records,), ascending, of magnitude up to 1e30
-    k, longest : int, the least and the greatest size; longest is 2k - 1 or more
-    penalty : float, from 0 to 1e100
-    sizes : int64 array (n_records // k,), written
+    Values ascend, float64 or uint64 of magnitude up to 1e30; ``longest`` is 2k - 1 or more, the
+    penalty from 0 to 1e100, and ``sizes`` are (n_records // k,).
     """
     n = in_order.shape[0]
     room = min(longest, n) + 1
@@ -126,10 +122,9 @@ def cheapest_runs(in_order, k, longest, penalty, sizes):  # noqa: PLR0915 - see 
     n_runs = 0
     end = n
     while end > 0:
+        # From the last run on; put in ascending order below.
+        sizes[n_runs] = end - cuts[end]
         n_runs += 1
         end = cuts[end]
-    end = n
-    for run_number in range(n_runs - 1, -1, -1):
-        sizes[run_number] = end - cuts[end]
-        end = cuts[end]
+    sizes[:n_runs] = sizes[:n_runs][::-1].copy()
     return n_runs

@@ -13,25 +13,11 @@ _BELOW = 1 - 1e-9
 def sample(records, groups, lines, upper, ends, counts, starts, outcomes, found):
     """Give each record an outcome of its group: the next record of a group takes the next place.
 
-    Parameters
-    ----------
-    records : int64 array (n_records,)
-        In the order in which they take places.
-    groups : int64 array (n_records,)
-        The group of each record.
-    lines : int64 array
-        Of each group where it is among those that hold records, as all that follows has them.
-    upper : float64 array (n_outcomes,)
-        Where an outcome ends on the line of its group, which is 1 long.
-    ends : int64 array (n_groups,)
-        Where the outcomes of a group end.
-    counts : int64 array (n_groups,)
-        How many records a group has.
-    starts : float64 array (n_groups,)
-        Where the first place of a group is, in parts of the way from one place to the next.
-    outcomes : int64 array (n_outcomes,)
-    found : int64 array (n_records,)
-        To be filled.
+    Records come in the order in which they take places. ``lines`` says of each group where it is
+    among those that hold records, as all that follows has them: ``ends`` where its outcomes end,
+    ``counts`` how many records it has, ``starts`` where its first place is, in parts of the way
+    from one place to the next. ``upper`` is where an outcome ends on the line of its group, which
+    is 1 long.
     """
     n_groups = ends.shape[0]
     taken = np.zeros(n_groups, dtype=np.int64)

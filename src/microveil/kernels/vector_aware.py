@@ -236,12 +236,10 @@ def running_sums(in_order, sums):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def best_fixed_size(in_order, sums, k, exact_allowed, noise, known):
-    """Return the size from k to n // 2 whose ranking has the least objective.
+    """Return the size from k to n // 2 whose ranking has the least objective, below that known.
 
-    The ranking is that of `microveil.partition.ranking_sizes`, the objective
-    ``within + noise * L * max(upwards, downwards)**2``. Returns 0 where no size is below
-    ``known``, which must be that of a partition there is. A ranking is left as soon as it
-    reaches the least so far, as all totals only grow.
+    0 where none is below ``known``, which must be that of a partition there is. A ranking is left
+    as soon as it reaches the least so far, as all totals only grow.
     """
     n = in_order.shape[0]
     best = 0

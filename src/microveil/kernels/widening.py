@@ -27,17 +27,11 @@ import numpy as np
 def join_blocks(starts, low, high, middle, below, above, apart, best, before):
     """Let groups begin in block ``low`` and end in block ``high``, where that loses less.
 
-    Ends are taken from the middle one outwards, each looking for its beginning between
-    those of its neighbours; of beginnings that lose the same, the leftmost is taken.
-
-    Parameters
-    ----------
-    starts : int64 array (n_clusters + 1,), the rank at which each cluster begins, and n
-    low, high : pairs of int, the first cluster of a block and the first behind it
-    middle : float, records between the blocks
-    below, above, apart : float, distances from the lower value to the middle's mean, from
-        there to the upper value, and from the lower to the upper
-    best, before : float64 and int64 arrays (n_clusters + 1,), written at the ends in ``high``
+    Blocks are pairs of their first cluster and the first behind them; ``middle`` records lie
+    between, ``below`` is the distance from the lower value to their mean, ``above`` from there to
+    the upper value, ``apart`` from the lower to the upper. Ends are taken from the middle one
+    outwards, each looking for its beginning between those of its neighbours; of beginnings that
+    lose the same, the leftmost is taken.
     """
     n_ends = high[1] - high[0]
     chosen = np.empty(n_ends, np.int64)
@@ -80,11 +74,7 @@ def mean_above_first(in_order, start, end):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def find_blocks(in_order, starts, blocks):
-    """Write first clusters of blocks and of all others; return their number.
-
-    ``blocks`` (n_clusters + 1,) end with the number of clusters. A cluster that holds
-    several values counts as a block of its own.
-    """
+    """Write the first cluster of each block, and each other, and the end; return their number."""
     n_blocks = 0
     for cluster in range(starts.shape[0] - 1):
         first = in_order[starts[cluster]]
@@ -121,34 +111,13 @@ def end_with_mixed(starts, low, mixed, above, best, before):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def write_sizes(starts, before, sizes):
-    """Write the sizes of the groups, given where each begins; return how many they are."""
-    n_groups = 0
-    end = starts.shape[0] - 1
-    while end > 0:
-        n_groups += 1
-        end = before[end]
-    end = starts.shape[0] - 1
-    for group in range(n_groups - 1, -1, -1):
-        sizes[group] = starts[end] - starts[before[end]]
-        end = before[end]
-    return n_groups
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def least_joining(in_order, starts, sizes):
     """Write the sizes of the groups that lose least; return how many they are.
 
     ``best`` and ``before`` hold, for every cluster, what the groups up to its beginning lose
     at least and where the last of them begins; without any group that holds several values,
-    one group takes all.
-
-    Parameters
-    ----------
-    in_order : uint64 array (n_records,), of signed values in ascending order the words: only
-        their distances count
-    starts : int64 array (n_clusters + 1,), the rank at which each cluster begins, and n
-    sizes : int64 array (n_clusters,), written
+    one group takes all. Values are words, of signed values in ascending order, as only distances
+    count; ``starts`` are the rank at which each cluster begins, and n.
     """
     n_clusters = starts.shape[0] - 1
     best = np.full(n_clusters + 1, np.inf)
@@ -192,4 +161,12 @@ def least_joining(in_order, starts, sizes):
             join_blocks(starts, low, (first, end), 0.0, 0.0, 0.0, above, best, before)
         else:
             end_with_block(starts, low[0], end, size, above, best, before)
-    return write_sizes(starts, before, sizes)
+    n_groups = 0
+    end = n_clusters
+    while end > 0:
+        # From the last group on; put in ascending order below.
+        sizes[n_groups] = starts[end] - starts[before[end]]
+        n_groups += 1
+        end = before[end]
+    sizes[:n_groups] = sizes[:n_groups][::-1].copy()
+    return n_groups

@@ -26,13 +26,8 @@ FARTHEST = 1 << 61
 class CountNoise:
     """The law of the noise on a table of counts of which one record changes two, by 1 each.
 
-    Attributes
-    ----------
-    is_gaussian : bool
-    scale : Fraction
-        Of a Laplace law, in steps, a whole number; of a Gaussian one the variance.
-    bits : int
-        A record is 2**bits steps.
+    ``scale`` is that of a Laplace law, in steps of which a record is 2**bits, a whole number; of a
+    Gaussian one the variance.
     """
 
     is_gaussian: bool

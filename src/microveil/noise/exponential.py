@@ -50,35 +50,14 @@ def draw_run(
 ) -> int:
     """Draw a run of candidates by the exponential mechanism, exactly.
 
-    Parameters
-    ----------
-    losses : sequence of Fraction (n_runs,)
-        The utility loss that the candidates of a run share; only differences matter.
-    multiplicities : sequence of int (n_runs,)
-        How many candidates a run has. A run without any is never drawn.
-    rate : Fraction
-        At least 0.
-    source : RandomSource
+    A run is all candidates that share a utility loss, of which only differences matter; run r is
+    drawn with probability proportional to multiplicities[r] * exp(-rate * losses[r]).
 
-    Returns
-    -------
-    int
-        Index r with probability proportional to multiplicities[r] * exp(-rate * losses[r]).
-
-    Raises
-    ------
-    ValueError
-        If the rate or a multiplicity is below 0, or all multiplicities are 0.
-
-    Notes
-    -----
     METHODS section 7, "Exactness". A uniform real number U, of which at first 128 bits are
     drawn, is held against bounds on the cumulative weights; where these do not decide, as
     many bits again are appended and the bounds computed with twice as many. What is returned
     is the run that all of U would give. Some 8 microseconds for each run.
 
-    Examples
-    --------
     >>> losses = [Fraction(0), Fraction(1, 2), Fraction(-1000)]
     >>> draw_run(losses, [1, 0, 3], Fraction(2), RandomSource.seeded(1))
     2
@@ -109,37 +88,17 @@ def draw_run(
 
 
 def median_weights(rate: Fraction, count: int) -> "MedianWeights":
-    """Return whole weights of the losses 0, 1/2, 1, ... that fall by at most exp(-rate/2) a step.
+    """Return whole weights of the losses 0, 1/2, 1, ..., count/2 that fall as the rate allows.
 
-    Parameters
-    ----------
-    rate : Fraction
-        At least 0.
-    count : int
-        Steps of one half: the last loss is count/2.
+    f(0) = 2**160 and f(u + 1/2) = ceil(f(u) a / 2**64) with a = ceil(2**64 exp(-rate/2)). They
+    end where they become constant: every greater loss has the weight of the last.
 
-    Returns
-    -------
-    MedianWeights
-        At most count + 1 weights f, for the losses 0, 1/2, ...: f(0) = 2**160 and
-        f(u + 1/2) = ceil(f(u) a / 2**64) with a = ceil(2**64 exp(-rate/2)). They end where
-        they become constant: every greater loss has the weight of the last.
-
-    Raises
-    ------
-    ValueError
-        If the rate is below 0.
-
-    Notes
-    -----
     1 <= f(u) / f(u + 1/2) <= exp(rate/2) at every rate, as a and each weight are rounded up:
     a draw by these weights costs no more than the exponential mechanism of that rate. They
     become constant at about 1/(1 - exp(-rate/2)), some 220/rate steps from the top where the
     rate is about 1 and earlier where it is small; at once where rate/2 is below 2**-64 and a
     is 2**64, so that the draw looks at no loss at all.
 
-    Examples
-    --------
     >>> weights = median_weights(Fraction(1), 1000)
     >>> len(weights), [weight >> 150 for weight in weights[:4]], weights[-3:]
     (223, [1024, 621, 376, 228], [4, 3, 2])
@@ -205,20 +164,8 @@ class Weights(Protocol):
 
 
 def draw_weighted(weights: Weights, source: RandomSource) -> int:
-    """Draw an index with probability proportional to its weight, exactly.
+    """Draw an index with probability proportional to its whole weight, exactly.
 
-    Parameters
-    ----------
-    weights : Weights
-        At least 0 and of any size, one of them above 0. A weight of 0 is never drawn.
-    source : RandomSource
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> given = [0, 2**200, 0]
     >>> weights = SimpleNamespace(sums=lambda _: [sum(given)], between=lambda *_: given)

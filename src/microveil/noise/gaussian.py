@@ -19,37 +19,14 @@ PROPOSALS, WORDS = 1 << 15, 1 << 10
 
 
 def discrete_gaussian(variance: Fraction, count: int, source: RandomSource) -> NDArray[np.int64]:
-    """Draw from the discrete Gaussian law, exactly.
+    """Draw from the discrete Gaussian law of a variance above 0 and at most 2**80, exactly.
 
-    A draw is the whole number z with probability proportional to exp(-z**2 / (2 variance)).
-
-    Parameters
-    ----------
-    variance : Fraction
-        Above 0 and at most 2**80: the parameter of the law, and its variance or a little more.
-    count : int
-        How many draws.
-    source : RandomSource
-
-    Returns
-    -------
-    int64 array (count,)
-        Magnitudes beyond 2**62 appear as 2**62. At the largest variance a draw has one with a
-        probability below exp(-2**42), at smaller ones below that.
-
-    Raises
-    ------
-    ValueError
-        If the variance is not above 0 and at most 2**80.
-
-    Notes
-    -----
-    Canonne, Kamath and Steinke (2020), Algorithm 3: discrete Laplace draws y of scale
+    A draw is the whole number z with probability proportional to exp(-z**2 / (2 variance));
+    magnitudes beyond 2**62, of which there is one with a probability below exp(-2**42), appear
+    as 2**62. Canonne, Kamath and Steinke (2020), Algorithm 3: discrete Laplace draws y of scale
     t = floor(sigma) + 1, each kept with probability exp(-(|y| - variance/t)**2 / (2 variance)),
     which is drawn by Algorithm 1 in whole numbers. Some 2 to 5 microseconds a draw.
 
-    Examples
-    --------
     >>> discrete_gaussian(Fraction(5, 2), 4, RandomSource.seeded(1)).dtype
     dtype('int64')
     """

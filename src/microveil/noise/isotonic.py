@@ -16,20 +16,9 @@ def in_order(means: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray
     the nearest sequence that does not, with weights 1/scale**2 (Hay, Rastogi, Miklau and
     Suciu 2010). Post-processing: it costs no privacy at cluster and vector scope.
 
-    Parameters
-    ----------
-    means : float64 array (n_clusters,)
-        Noisy centroids in the order of the partition.
-    scales : float64 array (n_clusters,)
-        Scales of their noise. A centroid of scale 0 has none and stays as it is; each
-        stretch between such centroids is fitted alone and clipped to them.
+    A centroid whose noise has a scale of 0 stays as it is; each stretch between such centroids is
+    fitted alone and clipped to them.
 
-    Returns
-    -------
-    float64 array (n_clusters,)
-
-    Examples
-    --------
     >>> in_order(np.array([1.0, 3.0, 2.0, 9.0]), np.ones(4))
     array([1. , 2.5, 2.5, 9. ])
     """

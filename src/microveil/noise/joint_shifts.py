@@ -59,18 +59,11 @@ class JointShifts:
     All but ``exact`` are int64 arrays (n_attributes, n_clusters) in grid units, 0 where a
     cluster cannot have the role.
 
-    Attributes
-    ----------
-    leaving_upwards, passing_upwards, arriving_upwards
-        The record goes to a later cluster: of the one it leaves, those between, the one it
-        enters.
-    leaving_downwards, passing_downwards, arriving_downwards
-        It goes to an earlier cluster.
-    staying
-        It leaves and enters the same cluster. No role of a cluster changes more than this.
-    exact : bool
-        Whether every change is attained by some neighbour. Otherwise some arrivals, and
-        with them changes of staying, may be larger than any neighbour's: never smaller.
+    Upwards the record goes to a later cluster: changes are of the one it leaves, those between and
+    the one it enters; likewise downwards. Staying, it leaves and enters the same cluster, and no
+    role of a cluster changes more. ``exact`` says whether every change is attained by some
+    neighbour; otherwise some arrivals, and with them changes of staying, may be larger than any
+    neighbour's: never smaller.
     """
 
     leaving_upwards: Whole
@@ -91,23 +84,9 @@ def joint_shifts(
 ) -> JointShifts:
     """Find how far one record can move the sum of each cluster of a block.
 
-    Parameters
-    ----------
-    columns : sequence of int64 arrays (n_records,)
-        The attributes of the block in grid units, within their bounds.
-    order : integer array (n_records,)
-        Record positions in the order of `partition.insensitive_mdav` over these bounds.
-    sizes : int64 array (n_clusters,)
-        Of consecutive runs in that order.
-    bounds : sequence of (int, int)
-        Domain of each attribute, lower and upper, in grid units.
+    Columns are in grid units within their bounds, and records in the order of
+    `partition.insensitive_mdav` over these; sizes are of consecutive runs in that order.
 
-    Returns
-    -------
-    JointShifts
-
-    Notes
-    -----
     What an arriving record can have for a value is found exactly where the domain has at
     most 200,000 grid points, by enumerating them, and where a block has one attribute. In
     larger domains a search with a bounded number of nodes settles it nearly always, and
@@ -115,8 +94,6 @@ def joint_shifts(
     magnitude, arrivals are taken to have any value of the domain. O(n m) for m attributes,
     and as a rule some 1 microsecond for each cluster and attribute.
 
-    Examples
-    --------
     >>> column = np.array([1, 2, 4, 8])
     >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
     >>> shifts.leaving_upwards, shifts.arriving_upwards, shifts.staying
@@ -153,23 +130,10 @@ def joint_shifts(
 def worst_loss(shifts: JointShifts, attribute_index: int, scales: Real) -> float:
     """Return the loss of the worst neighbour: the sum over clusters of |change| / scale.
 
-    Parameters
-    ----------
-    shifts : JointShifts
-    attribute_index : int
-        Which attribute of the block.
-    scales : float64 array (n_clusters,)
-        Scales of the noise on the sums, in grid units. 0 is no noise: it costs nothing
-        where a cluster cannot change and makes the loss infinite where it can.
+    Scales are those of the noise on the sums, in grid units. 0 is no noise: it costs nothing
+    where a cluster cannot change and makes the loss infinite where it can. The loss is rounded up,
+    by less than two parts in 10**15; where ``shifts.exact`` is false, perhaps by more.
 
-    Returns
-    -------
-    float
-        Rounded up, by less than two parts in 10**15; where ``shifts.exact`` is false,
-        perhaps by more. O(n_clusters) time.
-
-    Examples
-    --------
     >>> column = np.array([1, 2, 4, 8])
     >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
     >>> round(worst_loss(shifts, 0, np.array([10.0, 10.0])), 6)
@@ -196,30 +160,10 @@ def least_scales(shifts: JointShifts, attribute_index: int, sizes: Whole, share:
 
     each mean of s_j records taking its sum's noise of scale t_j divided by s_j. In the
     inverse scales this is a convex programme over longest paths; an interior-point method
-    solves it and the scales are then multiplied by their exact loss over the share.
+    solves it (Boyd and Vandenberghe 2004, section 11.3), to a hundred-thousandth, and the scales
+    are then multiplied by their exact loss over the share. They depend on the data and must not
+    be published. A scale is 0 where a cluster cannot change, as in a long run of equal records.
 
-    Parameters
-    ----------
-    shifts : JointShifts
-    attribute_index : int
-        Which attribute of the block.
-    sizes : int64 array (n_clusters,)
-    share : float
-        Greater than 0.
-
-    Returns
-    -------
-    float64 array (n_clusters,)
-        Scales of the noise on the sums, in grid units. They depend on the data and must not
-        be published. 0 where a cluster cannot change, as in a long run of equal records.
-
-    Notes
-    -----
-    The noise is within a hundred-thousandth of the least. Some 40 to 60 Newton steps, each
-    O(n_clusters). Source of the method: Boyd and Vandenberghe 2004, section 11.3.
-
-    Examples
-    --------
     >>> column = np.array([1, 2, 4, 8])
     >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
     >>> scales = least_scales(shifts, 0, np.array([2, 2]), 1.0)

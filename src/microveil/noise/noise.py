@@ -51,16 +51,11 @@ SENSITIVITY_IN_WIDTHS = 3
 
 
 class RandomSource:
-    """A stream of random 64-bit words: AES-256 in counter mode under one key.
+    """A stream of random 64-bit words: AES-256 in counter mode under one key of 32 bytes.
 
-    Parameters
-    ----------
-    key : bytes
-        32 bytes. `RandomSource.system` takes them from the operating system, which is what
-        a release needs; `RandomSource.seeded` derives them from a number, for experiments.
+    `RandomSource.system` takes the key from the operating system, which is what a release needs;
+    `RandomSource.seeded` derives it from a number, for experiments.
 
-    Examples
-    --------
     >>> RandomSource.seeded(1).words(2).dtype
     dtype('uint64')
     """
@@ -130,27 +125,12 @@ class RandomSource:
 def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64]:
     """Draw from discrete Laplace laws, exactly.
 
-    A draw of scale t is the whole number z with probability proportional to exp(-|z|/t).
+    A draw of scale t, from 1 to 2**62 steps of the noise grid, is the whole number z with
+    probability proportional to exp(-|z|/t); of scale 0 it is 0. Magnitudes beyond 2**62 appear as
+    2**62. Canonne, Kamath and Steinke (2020), Algorithms 1 and 2, in integer arithmetic: every
+    Bernoulli and uniform draw is exact by rejection, so the law is the stated one and not an
+    approximation. About eight words and 70 ns a draw.
 
-    Parameters
-    ----------
-    scales : int64 array (n_draws,)
-        From 1 to 2**62, in steps of the noise grid; 0 gives 0.
-    source : RandomSource
-
-    Returns
-    -------
-    int64 array (n_draws,)
-        Magnitudes beyond 2**62 appear as 2**62.
-
-    Notes
-    -----
-    Canonne, Kamath and Steinke (2020), Algorithms 1 and 2, in integer arithmetic: every
-    Bernoulli and uniform draw is exact by rejection, so the law is the stated one and not
-    an approximation. About eight words and 70 ns a draw.
-
-    Examples
-    --------
     >>> discrete_laplace(np.array([0, 5, 5]), RandomSource.seeded(7)).shape
     (3,)
     """
@@ -186,21 +166,9 @@ def continuous_noise(
 ) -> NDArray[np.float64]:
     """Draw noise of variance delta**2 / 3, that of the uniform law on (-delta, delta).
 
-    For methods that promise nothing of the noise's law: floating point will do.
+    The law is "uniform", "laplace", "gaussian" or "triangular": float64 (count,). For methods that
+    promise nothing of the noise's law: floating point will do.
 
-    Parameters
-    ----------
-    law : {"uniform", "laplace", "gaussian", "triangular"}
-    delta : float
-    count : int
-    source : RandomSource
-
-    Returns
-    -------
-    float64 array (count,)
-
-    Examples
-    --------
     >>> bool(abs(continuous_noise("uniform", 2.5, 9, RandomSource.seeded(1))).max() < 2.5)
     True
     """
@@ -259,15 +227,9 @@ def _drawn(
 class NoiseGrid:
     """The public grid on which an attribute's noise lives, the same for all its clusters.
 
-    Attributes
-    ----------
-    bits : int
-        A grid unit of the attribute is 2**bits steps of noise.
-    unit : int
-        Scale, in steps, of the noise on a sum of sensitivity one grid unit: 2**bits / share
-        rounded up.
-    lower, upper : int
-        Means are clamped to this range, in grid units.
+    A grid unit of the attribute is 2**bits steps of noise. ``unit`` is the scale, in steps, of the
+    noise on a sum of sensitivity one grid unit: 2**bits / share rounded up. Means are clamped to
+    lower and upper, in grid units.
     """
 
     bits: int
@@ -367,21 +329,8 @@ def perturbed_means(
 ) -> Cells:
     """Add noise to each cluster's sum, divide by its size, clamp, round to the grid.
 
-    Parameters
-    ----------
-    sums, sizes : int64 arrays (n_clusters,)
-        The sums in grid units.
-    scales : int64 array (n_clusters,)
-        Of the noise on the sums, in steps of the noise grid; 0 for none.
-    grid : NoiseGrid
-    source : RandomSource
-    rounded : bool
-        False leaves the rounding to a later step and gives float64.
-
-    Returns
-    -------
-    int64 or float64 array (n_clusters,)
-        In grid units, within grid.lower and grid.upper.
+    Sums are in grid units, scales of their noise in steps of the noise grid, 0 for none. Not
+    ``rounded``, which leaves that to a later step, means are float64.
     """
     means: Cells = np.empty(len(sums), dtype=np.int64 if rounded else np.float64)
     for start in range(0, len(sums), BATCH):

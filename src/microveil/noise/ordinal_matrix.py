@@ -25,26 +25,10 @@ LOWERED = tuple(Fraction(1, 10**digits) for digits in (9, 8, 7, 6, 5, 4, 3))
 def ordinal_matrix(share: Fraction, n_categories: int, name: str) -> NDArray[np.int64]:
     """Return weights of the matrix for ranks that spends a share of epsilon, and never more.
 
-    Parameters
-    ----------
-    share : Fraction
-    n_categories : int
-    name : str
-        The attribute.
+    Row k holds whole numbers in proportion to the probabilities of l given k. Their epsilon, row
+    sums included, is checked in rationals. A share that is too small or too large for whole numbers
+    of 64 bits is refused.
 
-    Returns
-    -------
-    int64 array (n_categories, n_categories)
-        Row k holds whole numbers in proportion to the probabilities of l given k. Their epsilon,
-        row sums included, was checked in rationals.
-
-    Raises
-    ------
-    RequestError
-        If the share is too small or too large for whole numbers of 64 bits.
-
-    Examples
-    --------
     >>> weights = ordinal_matrix(Fraction(1), 5, "EDUCATION")
     >>> bool(spent(weights) <= 1)
     True

@@ -12,10 +12,14 @@ rule                          sensitivity of the sum                           s
 `local_sensitivity`           max(upper - x1, xs - lower)                      Proposition 8
 `cluster_local_sensitivity`   max(A, B), of the winsorised sum                 Proposition 9
 ============================  ===============================================  ================
+
+Smallest values come as x1, x2, x3 and largest as xs, x(s-1), x(s-2): int64 (3, n_clusters).
 """
 
 import numpy as np
 from numpy.typing import NDArray
+
+from microveil.noise.shifts import winsorised_shifts
 
 __all__ = [
     "cluster_local_sensitivity",
@@ -37,20 +41,8 @@ def global_sensitivity(lower: int, upper: int) -> int:
 
 
 def local_sensitivity(smallest: Whole, largest: Whole, lower: int, upper: int) -> Whole:
-    """Return the largest change of this cluster's sum when one of its values is replaced.
+    """Return the change when x1 goes to the top of the domain, or xs to its bottom (Prop. 8).
 
-    Proposition 8: the smallest value goes to the top of the domain, or the largest to its
-    bottom.
-
-    Parameters
-    ----------
-    smallest, largest : int64 arrays (n_clusters,)
-        x1 and xs of each cluster.
-    lower, upper : int
-        The declared domain.
-
-    Examples
-    --------
     >>> local_sensitivity(np.array([10, 60]), np.array([20, 90]), 0, 100)
     array([90, 90])
     """
@@ -61,14 +53,6 @@ def local_sensitivity(smallest: Whole, largest: Whole, lower: int, upper: int) -
 def winsorised_sum(sums: Whole, smallest: Whole, largest: Whole) -> Whole:
     """Return the sum with x1 replaced by x2 and xs by the second largest value.
 
-    Parameters
-    ----------
-    sums : int64 array (n_clusters,)
-    smallest, largest : int64 arrays (3, n_clusters)
-        The three smallest values in ascending order; the three largest in descending order.
-
-    Examples
-    --------
     >>> values = np.array([[1], [4], [6], [20]])
     >>> winsorised_sum(values.sum(0), values[:3], values[::-1][:3])
     array([20])
@@ -80,26 +64,15 @@ def winsorised_sum(sums: Whole, smallest: Whole, largest: Whole) -> Whole:
 def cluster_local_sensitivity(smallest: Whole, largest: Whole) -> Whole:
     """Return the largest change of this cluster's winsorised sum when one value is replaced.
 
-    Proposition 9, for clusters of three records or more, counting copies: the larger of
-    A = (xs - x2) + (x3 - x2) + (xs - x(s-1)) and
-    B = (x(s-1) - x1) + (x(s-1) - x(s-2)) + (x2 - x1). No domain is needed. Departure from
-    the paper: its Equation (2) prints the third largest value in the last term where its
-    Equation (1) prints the second largest; Equation (1) is right (brute force agrees).
+    The larger of A and B, see `winsorised_shifts`, for clusters of three records or more, counting
+    copies. No domain is needed. Departure from the paper: its Equation (2) prints the third largest
+    value in the last term of A where its Equation (1) prints the second largest; Equation (1) is
+    right (brute force agrees).
 
-    Parameters
-    ----------
-    smallest, largest : int64 arrays (3, n_clusters)
-        The three smallest values in ascending order; the three largest in descending order.
-
-    Examples
-    --------
     >>> values = np.array([[1], [4], [6], [20]])
     >>> cluster_local_sensitivity(values[:3], values[::-1][:3])
     array([32])
     """
-    first, second, third = smallest
-    last, second_last, third_last = largest
-    upwards = (last - second) + (third - second) + (last - second_last)
-    downwards = (second_last - first) + (second_last - third_last) + (second - first)
-    change: Whole = np.maximum(upwards, downwards)
+    shifts = winsorised_shifts(smallest, largest)
+    change: Whole = np.maximum(shifts.upwards, shifts.downwards)
     return change

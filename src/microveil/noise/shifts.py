@@ -28,15 +28,11 @@ Scales = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedShifts:
-    """Changes of the sums when one record passes through all clusters by rank.
+    """Changes of the sums, int64 (n_clusters,), when one record passes through all by rank.
 
     A neighbour whose record moves up changes some of the sums, each upwards and by no more
     than ``upwards``; one move changes all of them by exactly that (the least record goes
     above all others, to the top of the domain where there is one). Likewise downwards.
-
-    Attributes
-    ----------
-    upwards, downwards : int64 arrays (n_clusters,)
     """
 
     upwards: Whole
@@ -44,30 +40,21 @@ class RankedShifts:
 
     @property
     def largest(self) -> Whole:
-        """The larger of both: by so much a sum changes at most, int64 (n_clusters,)."""
+        """The larger of both: by so much a sum changes at most."""
         larger: Whole = np.maximum(self.upwards, self.downwards)
         return larger
 
     def loss(self, scales: Scales) -> float:
-        """Return the loss at vector scope, for scales of the noise on the sums.
+        """Return the loss at vector scope, for scales of the noise on the sums, in grid units.
 
-        Parameters
-        ----------
-        scales : float64 array (n_clusters,)
-            In grid units; 0 where a sum is not perturbed and no neighbour changes it.
+        A scale is 0 where a sum is not perturbed and no neighbour changes it.
         """
         return max(_spent(self.upwards, scales), _spent(self.downwards, scales))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoneShift:
-    """The change of the one value that is replaced, where every record is its own cluster.
-
-    Attributes
-    ----------
-    largest : int
-        Over all records and all values of the domain.
-    """
+    """The largest change of the one value that is replaced, where every record is a cluster."""
 
     largest: int
 
@@ -77,27 +64,14 @@ class LoneShift:
 
 
 def plain_shifts(smallest: Whole, largest: Whole, lower: int, upper: int) -> RankedShifts:
-    """Return the shifts of plain sums of clusters by rank, on a domain.
+    """Return the shifts of plain sums of clusters by rank, of x1 and xs of each, on a domain.
 
     As one record passes upwards, each cluster loses its least value and gains that of the
-    next cluster, the last one the top of the domain.
+    next cluster, the last one the top of the domain. No neighbour costs more: a record moving up
+    from cluster p to cluster q changes cluster p by a(p+1) - x <= a(p+1) - a(p), those between by
+    a(j+1) - a(j), and q by v - a(q) with v <= a(q+1), where a(j) is the least value of cluster j
+    and a(n_clusters) = upper. Each is at most the shift of that cluster.
 
-    Parameters
-    ----------
-    smallest, largest : int64 arrays (n_clusters,)
-        x1 and xs of each cluster, ascending.
-    lower, upper : int
-        The domain.
-
-    Notes
-    -----
-    No neighbour costs more: a record moving up from cluster p to cluster q changes cluster
-    p by a(p+1) - x <= a(p+1) - a(p), those between by a(j+1) - a(j), and q by v - a(q) with
-    v <= a(q+1), where a(j) is the least value of cluster j and a(n_clusters) = upper. Each
-    is at most the shift of that cluster, and the others do not change.
-
-    Examples
-    --------
     >>> shifts = plain_shifts(np.array([10, 60]), np.array([20, 90]), 0, 100)
     >>> shifts.upwards, shifts.downwards, shifts.loss(np.array([100.0, 100.0]))
     (array([50, 40]), array([20, 70]), 0.9)
@@ -112,15 +86,8 @@ def winsorised_shifts(smallest: Whole, largest: Whole) -> RankedShifts:
 
     Upwards A = (xs - x2) + (x3 - x2) + (xs - x(s-1)), downwards
     B = (x(s-1) - x1) + (x(s-1) - x(s-2)) + (x2 - x1); proof: docs/methods/idp-cbls.md. No
-    domain is needed: a value set aside does not matter.
+    domain is needed: a value set aside does not matter. Values are as in `sensitivity`.
 
-    Parameters
-    ----------
-    smallest, largest : int64 arrays (3, n_clusters)
-        The three smallest values in ascending order; the three largest in descending order.
-
-    Examples
-    --------
     >>> values = np.array([[1], [4], [6], [20]])
     >>> shifts = winsorised_shifts(values[:3], values[::-1][:3])
     >>> shifts.upwards, shifts.downwards
@@ -135,29 +102,16 @@ def winsorised_shifts(smallest: Whole, largest: Whole) -> RankedShifts:
 
 
 def least_vector_scales(shifts: RankedShifts, sizes: Whole, share: float) -> Scales:
-    """Return the scales of least expected squared noise whose loss at vector scope is share.
+    """Return the scales of least expected squared noise whose loss at vector scope is a share.
 
     METHODS section 5 in terms of sums: with M = max(upwards, downwards) and s the size, the
     scale of cluster j's sum is t = L (M s)^(1/3) / share, L = sum of M^(2/3) s^(-1/3). That
     minimises the expected squared noise over records, the sum of 2 t^2 / s, under the
     constraint that the sum of M / t is at most the share (Lagrange). The loss they really
     have is smaller where neither all upward nor all downward shifts are the larger ones, so
-    all are then multiplied by loss / share, which makes the loss the share.
+    all are then multiplied by loss / share, which makes the loss the share. A scale is 0 where no
+    neighbour changes the sum.
 
-    Parameters
-    ----------
-    shifts : RankedShifts
-    sizes : int64 array (n_clusters,)
-    share : float
-        Above 0.
-
-    Returns
-    -------
-    float64 array (n_clusters,)
-        In grid units of the sum; 0 where no neighbour changes the sum.
-
-    Examples
-    --------
     >>> shifts = RankedShifts(upwards=np.array([8, 0]), downwards=np.array([0, 0]))
     >>> least_vector_scales(shifts, np.array([3, 3]), 0.5)
     array([16.,  0.])

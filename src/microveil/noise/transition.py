@@ -102,15 +102,8 @@ def drawn_by_rows(
 ) -> NDArray[np.int64]:
     """Draw a category for each code by its row, exactly in proportion to the weights.
 
-    Parameters
-    ----------
-    weights : int64 array (n_categories, n_categories)
-    codes : int64 array (n_cells,)
-    draw : callable
-        Draws a uniform whole number from 0 to below each bound.
+    ``draw`` draws a uniform whole number from 0 to below each bound.
 
-    Examples
-    --------
     >>> drawn_by_rows(np.array([[3, 1], [0, 5]]), np.array([0, 1, 0]), lambda bounds: bounds - 1)
     array([1, 1, 1])
     """

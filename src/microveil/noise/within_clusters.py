@@ -14,26 +14,10 @@ Whole = NDArray[np.int64]
 def drawn_within(
     in_order: Whole, partition: Partition, source: RandomSource, *, permute: bool
 ) -> Whole:
-    """Give every record a value of its cluster.
+    """Give every record a value of its cluster, drawn with replacement or by a permutation.
 
-    Parameters
-    ----------
-    in_order : int64 array (n_records,)
-        The values, cluster after cluster.
-    partition : Partition
-        Of all records.
-    source : RandomSource
-        For nothing else.
-    permute : bool
-        Permute the values of each cluster instead of drawing with replacement.
+    ``in_order`` holds the values cluster after cluster; the source serves nothing else.
 
-    Returns
-    -------
-    int64 array (n_records,)
-        O(n) time, of a permutation O(n log n); some columns of memory.
-
-    Examples
-    --------
     >>> pairs = Partition(order=np.array([2, 0, 1, 3]), sizes=np.array([2, 2]), n_records=4)
     >>> values, source = np.array([5, 5, 9, 9]), RandomSource.seeded(1)
     >>> drawn_within(values, pairs, source, permute=False)

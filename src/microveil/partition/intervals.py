@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.kernels import intervals as kernel
+from microveil.partition.ranking import check_size
 
-__all__ = ["Intervals", "check_range", "fitting_size", "fitting_width", "intervals"]
+__all__ = ["Intervals", "intervals"]
 
 # float64 tells all whole numbers apart up to here.
 LARGEST_WHOLE = 1 << 53
@@ -124,11 +125,17 @@ def intervals(
             "every", "'group' and 'average' are the choices", 'pass for example every="group"'
         )
     in_order = np.sort(column)
-    check_range(in_order[0], in_order[-1])
+    if in_order[0] == in_order[-1]:
+        raise DataError(
+            "values",
+            "all values are equal, so there is no range to divide",
+            "leave the attribute out",
+        )
     if k is None:
-        n_intervals = fitting_width(in_order[-1] - in_order[0], width)
+        n_intervals = _fitting_width(float(in_order[-1] - in_order[0]), width)
     else:
-        n_intervals = fitting_size(len(in_order), k)
+        check_size("values", len(in_order), k)
+        n_intervals = len(in_order) // int(k)
         if every == "group":
             n_intervals = _holding(in_order, int(k), n_intervals)
     lowest, highest = in_order[0], in_order[-1]
@@ -165,30 +172,10 @@ def _checked(values: ArrayLike) -> NDArray[np.float64]:
     return numbers
 
 
-def check_range(lowest: float, highest: float) -> None:
-    """Refuse a column whose values are all equal.
-
-    Raises
-    ------
-    DataError
-    """
-    if lowest == highest:
-        raise DataError(
-            "values",
-            "all values are equal, so there is no range to divide",
-            "leave the attribute out",
-        )
-
-
-def fitting_width(spread: float, width: float | None) -> int:
+def _fitting_width(spread: float, width: float | None) -> int:
     """Return how many intervals of a width fill a range: max(1, ceil(range/width)).
 
-    Raises
-    ------
-    RequestError
-        If it is no width, or too small.
-
-    >>> fitting_width(0.3, 0.1)
+    >>> _fitting_width(0.3, 0.1)
     3
     """
     if (
@@ -197,7 +184,7 @@ def fitting_width(spread: float, width: float | None) -> int:
         or not 0 < width < math.inf
     ):
         raise RequestError("width", "a width is a number above 0", "pass for example width=5")
-    quotient = float(spread) / float(width)
+    quotient = spread / float(width)
     if quotient > MOST_INTERVALS:
         raise RequestError(
             "width", "more than ten million intervals would fill the range", "pass a larger width"
@@ -205,24 +192,6 @@ def fitting_width(spread: float, width: float | None) -> int:
     nearest = round(quotient)
     is_whole = abs(quotient - nearest) <= CLOSE_TO_WHOLE * nearest
     return max(1, nearest if is_whole else math.ceil(quotient))
-
-
-def fitting_size(n_records: int, k: int) -> int:
-    """Return floor(n/k), as many intervals as can hold k records on average.
-
-    Raises
-    ------
-    RequestError, DataError
-        If k is no number of records, or more than there are.
-
-    >>> fitting_size(7, 2)
-    3
-    """
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
-    if n_records < k:
-        raise DataError("values", "there are fewer records than k", "choose a smaller k")
-    return n_records // int(k)
 
 
 def _holding(in_order: NDArray[np.float64], k: int, most: int) -> int:

@@ -48,15 +48,8 @@ def optimal(values: ArrayLike, k: int) -> Partition:
     -----
     The sum of squares is the least but for rounding, which does not grow with n: each
     cluster's is weighed with a relative error of a few units in the last place of a
-    float64 for each of its records, whatever the other values are, whole numbers of 64
-    bits and far outliers included. Of cuts that weigh the same, the leftmost is taken.
-
-    Why the search may leave candidates out: with C growing by one value x on the right,
-    SSE(C) grows by s/(s + 1) (x - mean(C))^2, and that is the more the farther C reaches
-    to the left, as s grows and the mean falls. So SSE satisfies the quadrangle inequality
-    SSE(i, j) + SSE(i', j') <= SSE(i, j') + SSE(i', j) for i <= i' < j <= j', and best
-    last cuts are in the order of the ends (all four runs have k to 2k - 1 records wherever
-    the two on the inequality's right do).
+    float64 for each of its records, whatever the other values are. Of cuts that weigh the same,
+    the leftmost is taken. Proof: docs/methods/microaggregation.md.
 
     O(n log n) time for the sort, O(n log k) after it; about eight columns of memory.
     Sources: Hansen and Mukherjee 2003; Aggarwal, Klawe, Moran, Shor and Wilber 1987.
@@ -109,11 +102,7 @@ def noise_aware(values: ArrayLike, k: int, penalty: float) -> Partition:
 
     Notes
     -----
-    Exact but for rounding, and ties broken, as in `optimal`. The added term keeps the
-    quadrangle inequality proved there: with s = j - i, going from j to j + 1 adds
-    penalty/(s + 1) - penalty/s, which is the more the greater s, as 1/s is convex; so it
-    too is the more the farther the run reaches to the left. As there is no greatest size,
-    all four runs are allowed wherever the shortest is.
+    Exact but for rounding, and ties broken, as in `optimal`.
 
     O(n log^2 n) time at worst, about twelve columns of memory.
     Sources: Hansen and Mukherjee 2003 for the sum of squares; Soria-Comas and
@@ -127,8 +116,8 @@ def noise_aware(values: ArrayLike, k: int, penalty: float) -> Partition:
     >>> noise_aware([7, 1, 8, 2, 9], k=2, penalty=2 * width**2 / epsilon**2).sizes
     array([5])
     """
-    finite = isinstance(penalty, Real) and not isinstance(penalty, bool)
-    if not finite or not 0 <= penalty < math.inf:
+    is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
+    if not is_number or not 0 <= penalty < math.inf:
         raise RequestError(
             "penalty",
             "the penalty must be a finite number of 0 or more",

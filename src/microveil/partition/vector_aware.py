@@ -65,34 +65,13 @@ def vector_aware(
 
     Notes
     -----
-    Exact: the objective is never above that of a ranking by any fixed size of k or more, or
-    of one single cluster, but for rounding: 1e-9 of it, and 1e-30 of the squared range for
-    each record. Everything else is a search; no guarantee depends on how good it is.
-
-    With noise = 2/share^2, U the larger of the sums of A_j/(M_j s_j)^(1/3) and of
-    B_j/(M_j s_j)^(1/3), M_j = s_j S_j, and L the same sum of M_j, the noise in the objective
-    is noise L U^2. For a multiplier of each sum the objective is additive over clusters and
-    a shortest path over cuts has the least; one pass over all pairs of cuts serves many
-    multipliers. They are taken from a wide range of powers of 2 and then around the
-    derivatives of noise L U^2 at the best partition so far. As some optima are out of reach
-    of every multiplier, sweeps then split, join and cut clusters anew wherever that lowers
-    the objective itself.
-
-    Up to 2400 records every position is a candidate for a cut. With more, about 3000 to 5000
-    positions spread over ranks, values, tails and long ties are, and then, in up to 8 rounds,
-    positions near the cuts of the best partition, with runs of bounded reach; it ends with a
-    round that gains less than 0.1 %.
-
-    Measured: of 2500 tables of 6 to 12 records, against all partitions, 99.96 % at the
-    optimum, the worst 0.08 % above. The search of many records against that over all pairs,
-    on 2000 to 8000 records of seven shapes and the Census attributes, shares 0.01 to 1000:
-    the median equal, 99 % within 1 %, the worst 2.7 % above. Where clusters of equal values
-    are forbidden and values are few, either may end several percent above the other.
+    The objective is never above that of a ranking by any fixed size of k or more, or of one single
+    cluster, but for rounding. Everything else is a search, described and measured in
+    docs/methods/idp-vector.md; no guarantee depends on how good it is.
 
     O(n log n) time, about 0.3 to 3 s for a million records; memory of 6 columns, and up to 31
-    where most positions are candidates. Values are taken as float64 distances to the
-    least: what differs by less than 2^-53 of the range counts as equal. Only operations that
-    IEEE 754 rounds are used, so every machine cuts alike.
+    where most positions are candidates. Values are taken as float64 distances to the least: what
+    differs by less than 2^-53 of the range counts as equal. Every machine cuts alike.
 
     Examples
     --------
@@ -102,11 +81,9 @@ def vector_aware(
     >>> vector_aware([1, 2, 3, 4, 5, 6, 7], k=3, share=0.01).sizes
     array([7])
     """
-    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-    if not whole or k < 3:
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 3:
         raise RequestError("k", "k must be a whole number of 3 or more", "pass for example k=3")
-    number = isinstance(share, Real) and not isinstance(share, bool)
-    if not number or not 0 < share < math.inf:
+    if not isinstance(share, Real) or isinstance(share, bool) or not 0 < share < math.inf:
         raise RequestError(
             "share",
             "the share must be a finite number above 0",
@@ -153,19 +130,13 @@ def _scaled(in_order: NDArray[np.integer] | NDArray[np.floating]) -> NDArray[np.
         # Modulo 2**64 the distance to the least value is right, whatever the signs are.
         whole = in_order.astype(np.uint64)
         whole -= whole[0]
-        divisor = max(_common_divisor(whole), 1)
+        divisor = 0
+        for start in range(0, len(whole), BATCH):
+            divisor = math.gcd(divisor, int(np.gcd.reduce(whole[start : start + BATCH])))
+            if divisor == 1:
+                break
         if divisor > 1:
             whole //= np.uint64(divisor)
         distances = whole.astype(np.float64)
     exponent = -math.frexp(float(distances[-1]))[1]
     return np.asarray(np.ldexp(distances, exponent, out=distances))
-
-
-def _common_divisor(whole: NDArray[np.uint64]) -> int:
-    """Return the greatest common divisor, 0 of zeros alone: of a part of them where that is 1."""
-    divisor = 0
-    for start in range(0, len(whole), BATCH):
-        divisor = math.gcd(divisor, int(np.gcd.reduce(whole[start : start + BATCH])))
-        if divisor == 1:
-            break
-    return divisor

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,7 @@ class _Found:
     upwards: float = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidates:
+class _Candidates(NamedTuple):
     """Candidate cuts, what lies between them, and how far a run may reach from each."""
 
     places: Places
@@ -74,8 +74,7 @@ class _Candidates:
     reach: Places
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Multipliers:
+class _Multipliers(NamedTuple):
     """Weights (3, n_multipliers) of the kernel, and the part of the upwards total in each."""
 
     weights: Floats
@@ -85,22 +84,10 @@ class _Multipliers:
 def best_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> Places:
     """Return the cuts, 0 and n among them, of the best partition met.
 
-    The objective is ``within + noise * L * U**2`` over the kernel's totals; never above that
+    Values ascend from 0 to below 1, 2k or more and not all equal; ``noise`` is 2 over the squared
+    share. The objective is ``within + noise * L * U**2`` over the kernel's totals; never above that
     of a ranking by a fixed size of k or more, or of one run.
 
-    Parameters
-    ----------
-    values : float64 array (n_records,)
-        Ascending from 0 to below 1, not all equal, 2k or more.
-    k : int
-        The least size of a run, 3 or more.
-    noise : float
-        2 over the squared share of epsilon.
-    exact_allowed : bool
-        Whether runs may hold equal values only.
-
-    Examples
-    --------
     >>> values = np.array([0, 1, 2, 60, 61, 62]) / 64
     >>> best_cuts(values, 3, 1.0, exact_allowed=True)
     array([0, 3, 6])
@@ -108,20 +95,23 @@ def best_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> P
     problem = _Problem(values=values, k=k, noise=noise, exact_allowed=exact_allowed)
     best = _measured(problem, np.array([0, len(values)]))
     if len(values) <= _ALL_PAIRS:
-        return _search_all(problem, best).cuts
-    return _search_near(problem, best).cuts
+        candidates = _candidates(problem, np.arange(len(values) + 1))
+        met = _scan(problem, candidates, _fixed_size(problem, best))
+        best = _best_swept(problem, met, _SWEEPS)
+        return _in_rounds(problem, best, lambda _: candidates).cuts
+    # Few candidates all over, then, round by round, those near the best cuts.
+    met = _scan(problem, _candidates(problem, _spread_places(problem, _COARSE)), best)
+    best = _fixed_size(problem, _best_swept(problem, met, _SWEEPS_OF_MANY))
+    return _in_rounds(problem, best, lambda found: _near_candidates(problem, found)).cuts
 
 
 def coarse_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> Places:
-    """Return the cuts, 0 and n among them, of the best partition that a coarse search meets.
+    """Return the cuts of the best partition that a coarse search meets, in a few milliseconds.
 
-    Parameters are those of `best_cuts`. It takes a few milliseconds. Beside what that finds the
-    objective is high by 2 % in the middle, and by less than its double where it is above 0.001 of
-    the squared distances to the mean; where clusters lie far apart and a partition loses next to
-    nothing it knows no more than that.
+    Beside what `best_cuts` finds the objective is high by 2 % in the middle, and by less than its
+    double where it is above 0.001 of the squared distances to the mean; where clusters lie far
+    apart and a partition loses next to nothing it knows no more than that.
 
-    Examples
-    --------
     >>> values = np.array([0, 1, 2, 60, 61, 62]) / 64
     >>> coarse_cuts(values, 3, 1.0, exact_allowed=True)
     array([0, 3, 6])
@@ -130,21 +120,6 @@ def coarse_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) ->
     best = _measured(problem, np.array([0, len(values)]))
     candidates = _candidates(problem, _spread_places(problem, _AHEAD))
     return _least(_scan(problem, candidates, best, _STEPS_AHEAD)).cuts
-
-
-def _search_all(problem: _Problem, best: _Found) -> _Found:
-    """Search all positions and pairs."""
-    candidates = _candidates(problem, np.arange(len(problem.values) + 1))
-    met = _scan(problem, candidates, _fixed_size(problem, best))
-    best = _best_swept(problem, met, _SWEEPS)
-    return _in_rounds(problem, best, lambda _: candidates)
-
-
-def _search_near(problem: _Problem, best: _Found) -> _Found:
-    """Search few candidates all over, then, round by round, those near the best cuts."""
-    met = _scan(problem, _candidates(problem, _spread_places(problem, _COARSE)), best)
-    best = _fixed_size(problem, _best_swept(problem, met, _SWEEPS_OF_MANY))
-    return _in_rounds(problem, best, lambda found: _near_candidates(problem, found))
 
 
 def _in_rounds(
@@ -196,7 +171,7 @@ def _wide(problem: _Problem, best: _Found) -> _Multipliers:
     least = max(min(marginal), max(marginal) * 2.0**-64)
     span = math.frexp(max(marginal) / least)[1] + 10
     weights = np.ldexp(np.full((3, span), least), np.arange(span) - 5)
-    return _Multipliers(weights=weights, upwards=np.full(span, 0.5))
+    return _Multipliers(weights, np.full(span, 0.5))
 
 
 def _around(
@@ -215,15 +190,7 @@ def _around(
     up, down = part, 1 - part
     weights = np.stack([0.5 * larger * np.ones_like(part), whole * up, whole * down])
     weights *= 2 * problem.noise * larger * factor
-    return _Multipliers(weights=weights, upwards=part)
-
-
-def _limits(known: list[_Found], multipliers: _Multipliers) -> Floats:
-    """Return what the best of some partitions costs under each multiplier, and some rounding."""
-    totals = np.array([found.totals for found in known])
-    costs = totals[:, :1] + totals[:, 1:] @ multipliers.weights
-    limits: Floats = costs.min(axis=0) * (1 + ROUNDING)
-    return limits
+    return _Multipliers(weights, part)
 
 
 def _coarse(
@@ -243,19 +210,15 @@ def _paths(
 
     Their cuts are among the candidates, and their runs within their reach.
     """
-    places, pieces, ends = candidates.places, candidates.pieces, candidates.ends
+    places, pieces, ends, reach = candidates
+    # What the best of those known costs under each multiplier, and some rounding.
+    totals = np.array([found.totals for found in known])
+    limits = (totals[:, :1] + totals[:, 1:] @ multipliers.weights).min(axis=0) * (1 + ROUNDING)
     before = np.zeros((len(multipliers.upwards), len(places)), dtype=np.int32)
     kernel.shortest_paths(
-        places,
-        pieces,
-        ends,
-        candidates.reach,
-        problem.k,
-        problem.exact_allowed,
-        multipliers.weights,
-        _limits(known, multipliers),
+        places, pieces, ends, reach, problem.k, problem.exact_allowed, multipliers.weights, limits,
         before,
-    )
+    )  # fmt: skip
     paths = []
     cuts = np.empty(len(places), dtype=np.int64)
     for path, upwards in zip(before, multipliers.upwards.tolist(), strict=True):
@@ -335,7 +298,7 @@ def _candidates(problem: _Problem, places: Places, reach: Places | None = None) 
     kernel.measure(problem.values, places, pieces, ends)
     if reach is None:
         reach = np.full(len(places), len(places) - 1)
-    return _Candidates(places=places, pieces=pieces, ends=ends, reach=reach)
+    return _Candidates(places, pieces, ends, reach)
 
 
 def _spread_places(problem: _Problem, n_places: int) -> Places:

@@ -31,14 +31,9 @@ def widened_sizes(in_order: NDArray[np.integer], sizes: NDArray[np.int64]) -> ND
 
     Notes
     -----
-    The least but for rounding, of a few units in the last place of a float64 for each
-    cluster joined. Where cuts lose the same, the leftmost is taken. Clusters that hold
+    The least but for rounding. Where cuts lose the same, the leftmost is taken; clusters that hold
     several values, and do not stand beside one of equal values, stay as they are.
-
-    Consecutive clusters of the same value are cut at most once, and where, follows from
-    where the ones before are cut: O(n_records + n_clusters log n_clusters) time, however
-    many clusters a value fills; five arrays as long as the sizes. The reasons are given in the
-    kernel.
+    O(n_records + n_clusters log n_clusters) time. The reasons are given in the kernel.
 
     Examples
     --------
