@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import polars
-from microveil.synthesis.synthesis import axis_at
 from numpy.typing import NDArray
 
 import microveil as mv
 from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
-from microveil.methods.planned import released_numbers
 from microveil.release import Plan
-from microveil.synthesis.axes import Axis, bin_masses
+from microveil.synthesis.axes import Axis, axis_at, bin_masses
+from microveil.synthesis.counter import Counter
+from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import masses_inside, systematic
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
-from microveil.synthesis.cuts import quantile_function
+from microveil.table import Numbers
 
 BINS = 10
 
@@ -64,7 +64,9 @@ class Bins:
             name = part.attribute.name
             units = self.writers[name](drawn[name].to_numpy().astype(np.int64), generator)
             values = part.attribute.from_grid(units)
-            columns[name] = released_numbers(part.attribute, values, None)
+            categories = part.attribute.categories
+            words = None if categories is None else categories.words
+            columns[name] = Numbers(values=values, missing=None, categories=words)
         return self.planned.table.rebuild(columns, (), None)
 
 
@@ -72,27 +74,28 @@ def equal_width(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
     """Put numbers into bins of equal width over their domains; categories stay as they are."""
     planned = mv.plan(table, **asked)
     codes, sizes, writers = {}, {}, {}
-    for part in planned.synthetic.attributes:
+    for part, column in zip(planned.synthetic.attributes, planned.columns, strict=True):
         lower, upper = part.attribute.grid_bounds
         number = BINS if part.attribute.categories is None else upper - lower + 1
         ends = np.linspace(lower, upper + 1, number + 1)
         name = part.attribute.name
-        codes[name] = np.searchsorted(ends[1:-1], part.column.grid.values, side="right")
+        codes[name] = np.searchsorted(ends[1:-1], column.values, side="right")
         sizes[name], writers[name] = number, partial(_uniform, ends)
     return Bins(planned=planned, codes=codes, sizes=sizes, writers=writers)
 
 
 def own_cuts(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
     """Spend the shares of the attributes by themselves, and take the bins of our own tables."""
-    planned, engine = mv.plan(table, **asked), engine_of(asked)
+    planned = mv.plan(table, **asked)
+    counter = Counter(planned.columns)
     codes, sizes, writers, known = {}, {}, {}, {}
     streams = RandomSource.system().spawn(len(planned.synthetic.attributes))
     for number, part in enumerate(planned.synthetic.attributes):
-        measured, places = part.measured(streams[number])
+        measured, places = part.measured(counter, number, streams[number])
         axis = axis_at(number, measured, planned.synthetic.tables.parts, {})
         name = part.attribute.name
-        handle: Any = engine.binned(part.column, axis, places)
-        codes[name] = handle.bins
+        counter.set_bins(number, axis, places)
+        codes[name], _ = counter.bins[number]
         sizes[name] = axis.n_bins
         counts = bin_masses(number, axis, measured, {}, len(table)) * len(table)
         known[name] = counts.tolist(), _deviations(measured, axis).tolist()

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.peers.bins import Bins
 from microveil.synthesis.generation import drawn_bins
-from microveil.synthesis.model import junction_tree
-from microveil.synthesis.model import Layout, Model, Place, Scope
+from microveil.synthesis.measurements import Scope
+from microveil.synthesis.model import JunctionTree, Model, Place, junction_tree
 
 Real = NDArray[np.float64]
 # Rounds that the first shares of the budget would do for, by attribute, and the tables' part.
@@ -54,7 +54,7 @@ class Inference:
 
     def fitted(self, steps: int) -> Model:
         """Descend to the least squares, each weighted by its precision (entropic mirror)."""
-        layout = Layout(sizes=tuple(self.sizes), tree=junction_tree(self.sizes, self.measured))
+        layout = junction_tree(self.sizes, self.measured)
         hosts = layout.hosts(list(self.measured))
         for scope, found in self.measured.items():
             is_own = len(scope) == 1
@@ -79,9 +79,12 @@ class Inference:
         return model
 
     def _model(
-        self, layout: Layout, hosts: Mapping[Scope, tuple[int, Place]], logs: Mapping[Scope, Real]
+        self,
+        layout: JunctionTree,
+        hosts: Mapping[Scope, tuple[int, Place]],
+        logs: Mapping[Scope, Real],
     ) -> Model:
-        tables = [np.zeros([self.sizes[one] for one in clique]) for clique in layout.tree.cliques]
+        tables = [np.zeros([self.sizes[one] for one in clique]) for clique in layout.cliques]
         for scope, log in logs.items():
             host, place = hosts[scope]
             tables[host] += place.wide(log)
@@ -128,9 +131,9 @@ class Step:
 def all_tables(model: Model) -> dict[Scope, Real]:
     """Read the one-way tables and those of all pairs off a model."""
     found: dict[Scope, Real] = {}
-    for one in range(len(model.sizes)):
+    for one in range(len(model.tree.sizes)):
         found[(one,)] = model.margin((one,))
-    return found | model.pairs(combinations(range(len(model.sizes)), 2))
+    return found | model.pairs(combinations(range(len(model.tree.sizes)), 2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +187,7 @@ class Workload:
             for (scope, exact), weight in zip(
                 self.exact.items(), self.weights.values(), strict=True
             )
-            if scope in measured or junction_tree(self.sizes, [*measured, scope]).n_cells <= room
+            if scope in measured or sum(junction_tree(self.sizes, [*measured, scope]).cells) <= room
         }
         # The largest of scores with Gumbel noise is the exponential mechanism's choice; one record
         # replaced moves a score by 2 of its weight.

@@ -6,8 +6,9 @@ import pytest
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
-from microveil.plans.synthetic import SyntheticPlan
+from microveil.synthesis.counter import Counter
 from microveil.synthesis.measurements import CutsMeasured
+from microveil.synthesis.plan import SyntheticPlan
 
 RANDOM = np.random.Generator(np.random.PCG64(3))
 
@@ -24,8 +25,8 @@ def test_no_two_attributes_share_their_randomness(make):
     """Of equal columns jitter, cuts and noise differ: differences of noise would be exact."""
     ages, codes = RANDOM.integers(0, 101, 2000), RANDOM.integers(0, 2, 2000)
     columns = {"AGE": ages, "AGE2": ages, "CODE": codes, "CODE2": codes}
-    planned = mv.plan(columns, **asked(columns, epsilon=4)).synthetic
-    found = planned.measured(make()).attributes
+    planned = mv.plan(columns, **asked(columns, epsilon=4))
+    found = planned.synthetic.measured(Counter(planned.columns), make()).attributes
     cuts = [one.cuts.codes for one in found if isinstance(one, CutsMeasured)]
     counts = [one.levels.counts for one in found if not isinstance(one, CutsMeasured)]
     assert len(cuts) == len(counts) == 2
@@ -36,7 +37,7 @@ def test_no_two_attributes_share_their_randomness(make):
 def test_records_are_drawn_by_a_stream_that_never_asked(monkeypatch):
     """What shows of the stream of the records is nothing of that of the noise."""
     columns = {"AGE": RANDOM.integers(0, 101, 500)}
-    planned = mv.plan(columns, **asked(columns)).synthetic
+    planned = mv.plan(columns, **asked(columns))
     first = {}
     for name in ("measured", "drawn"):
         step = getattr(SyntheticPlan, name)
@@ -47,7 +48,7 @@ def test_records_are_drawn_by_a_stream_that_never_asked(monkeypatch):
             return step(plan, *given)
 
         monkeypatch.setattr(SyntheticPlan, name, watched)
-    planned.draw(RandomSource.seeded(1))
+    planned.synthetic.draw(Counter(planned.columns), RandomSource.seeded(1))
     assert set(first) == {"measured", "drawn"}
     assert not set(first["measured"]) & set(first["drawn"])
 

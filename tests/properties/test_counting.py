@@ -1,4 +1,4 @@
-"""Counting records by bins: the engine in memory against loops, and whose jitter is whose."""
+"""Counting records by bins: the counter in memory against loops, and whose jitter is whose."""
 
 from fractions import Fraction
 
@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.noise.noise import RandomSource
-from microveil.partition.quantiles import Candidates
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis.axes import Axis
+from microveil.synthesis.counter import Counter
+from microveil.synthesis.cuts import Candidates
 from microveil.table import GridColumn
-from trial_engines.plain import PlainEngine
+from reference.counting import PlainCounter
 
 LOWER, UPPER = -3, 60
 # So few that codes fall on edges.
@@ -48,19 +49,17 @@ def of_values(groups):
 def test_counts_by_bins_are_those_of_a_loop(records, edges, groups):
     """Of one attribute, of pairs and of triples, by cuts and by values, missing ones too."""
     found = []
-    for engine in (LocalEngine(), PlainEngine()):
-        columns = [engine.column(grid_column(own)) for own in zip(*records, strict=True)]
-        codes = engine.coded(columns[0], CANDIDATES, RandomSource.seeded(1))
-        handles = [
-            engine.binned(columns[0], of_cuts(edges), codes),
-            engine.binned(columns[1], of_values(groups), None),
-            engine.binned(columns[2], of_values(groups[::-1]), None),
-        ]
-        tables = engine.cross_counts(handles, [(0, 1), (2, 0), (1, 2, 0)])
+    columns = [grid_column(own) for own in zip(*records, strict=True)]
+    for counter in (Counter(columns), PlainCounter(columns)):
+        codes = counter.histogram(0, CANDIDATES, RandomSource.seeded(1))
+        counter.set_bins(0, of_cuts(edges), codes)
+        counter.set_bins(1, of_values(groups), None)
+        counter.set_bins(2, of_values(groups[::-1]), None)
+        tables = counter.pairs([(0, 1), (2, 0), (1, 2, 0)])
         ranks = codes.ranked(0, columns[0].n_present).tolist()
         below = [codes.below(code) for code in (0, 1, *edges, CANDIDATES.count + 1)]
         found.append(([one.tolist() for one in tables], ranks, below,
-                      engine.counts(columns[1]).tolist()))  # fmt: skip
+                      counter.histogram(1).tolist(), counter.n_records))  # fmt: skip
         assert {int(one.sum()) for one in tables} == {len(records)}
     assert found[0] == found[1]
 
@@ -69,13 +68,11 @@ def test_a_list_of_a_hundred_thousand_values_keeps_them_apart():
     """Bins have numbers of any size: none is taken for another."""
     n_values = 100_000
     ends = [LOWER, LOWER + n_values - 1, LOWER + 65_535, LOWER + 65_536, LOWER]
-    engine = LocalEngine()
-    many = engine.binned(
-        engine.column(grid_column(ends, LOWER + n_values)), of_values(np.arange(n_values + 1)), None
-    )
-    two = engine.binned(engine.column(grid_column([0, 1, 0, 1, 1])),
-                        of_values([0] * (-LOWER + 1) + [1] * (UPPER + 1)), None)  # fmt: skip
-    (table,) = engine.cross_counts([many, two], [(0, 1)])
+    columns = [grid_column(ends, LOWER + n_values), grid_column([0, 1, 0, 1, 1])]
+    counter = Counter(columns)
+    counter.set_bins(0, of_values(np.arange(n_values + 1)), None)
+    counter.set_bins(1, of_values([0] * (-LOWER + 1) + [1] * (UPPER + 1)), None)
+    (table,) = counter.pairs([(0, 1)])
     rows, columns = np.nonzero(table)
     assert rows.tolist() == [0, 0, 65_535, 65_536, n_values - 1]
     assert columns.tolist() == [0, 1, 0, 1, 1]
@@ -91,9 +88,9 @@ def test_another_value_or_none_moves_no_other_records_code(column, place, cell):
     place %= len(column)
     other = [*column[:place], cell, *column[place + 1 :]]
     codes = []
-    for engine in (LocalEngine(), PlainEngine()):
+    for counter in (Counter, PlainCounter):
         for own in (column, other):
-            made = engine.coded(engine.column(grid_column(own)), CANDIDATES, RandomSource.seeded(4))
+            made = counter([grid_column(own)]).histogram(0, CANDIDATES, RandomSource.seeded(4))
             present = iter(list(made.codes))
             codes.append([None if one is None else int(next(present)) for one in own])
     assert codes[:2] == codes[2:]

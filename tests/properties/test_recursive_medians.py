@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microveil.noise.exponential import median_weights
-from microveil.partition import quantiles
-from microveil.partition.quantiles import Candidates, recursive_medians
+from microveil.synthesis import cuts as cutting
+from microveil.synthesis.counter import JitteredCodes
+from microveil.synthesis.cuts import Candidates, recursive_medians
 from reference import medians as plain
 from reference.enumeration import exact_law
 from reference.exponential import Listed, at_most_exponential, neighbours
@@ -28,7 +29,7 @@ ORDERS = (2, 3, 8)
 
 def coded(codes):
     codes = np.array(codes, dtype=np.int64)
-    return LocalCodes(codes=codes, in_order=np.sort(codes))
+    return JitteredCodes(codes, np.sort(codes))
 
 
 def candidates(count):
@@ -45,7 +46,7 @@ def law_of(codes, count, weights):
 
     def program(answers):
         def draw(of_runs):
-            return answers.draw(of_runs.between(0, len(of_runs)))
+            return answers.draw(of_runs.between(0, len(of_runs.limbs)))
 
         cuts = recursive_medians(coded(codes), candidates(count), weights, draw, answers.below)
         return tuple(zip(cuts.numbers.tolist(), cuts.codes.tolist(), strict=True))
@@ -106,24 +107,18 @@ def test_the_medians_have_the_law_of_their_definition(count, n_records, depth):
 def test_a_node_weighs_each_candidate_by_the_records_below_it(codes, i, width, weights):
     """Short lists of weights too, whose last one all greater losses have."""
     j = min(i + width, 41)
-    runs = quantiles._runs(coded(codes), i, j, Listed(weights))
+    runs = cutting._runs(coded(codes), i, j, Listed(weights))
     if j - i < 2:
         assert runs is None
         return
-    found, of_runs = {}, runs.weights.between(0, len(runs.weights))
-    with pytest.MonkeyPatch.context() as once:
-        once.setattr(quantiles, "BATCH", 2)
-        for length in (1, 2, 3, 100):
-            assert runs.weights.sums(length) == Listed(of_runs).sums(length)
+    found, of_runs = {}, runs.between(0, len(runs.limbs))
+    for length in (1, 2, 3, 100):
+        assert runs.sums(length) == Listed(of_runs).sums(length)
     assert len(of_runs) == len(runs.borders) - 1
     for run, weight in enumerate(of_runs):
         first, last = runs.borders[run : run + 2].tolist()
         assert weight % max(last - first, 1) == 0
         found |= dict.fromkeys(range(first + 1, last + 1), weight // max(last - first, 1))
-        # The last candidate of a run is drawn by its last number.
-        if last > first:
-            drawn = runs.drawn(lambda _weights, run=run: run, lambda bound: bound - 1)
-            assert drawn == last
     weight = capped(weights)
     assert found == {cut: plain.node_weight(codes, i, j, cut, weight) for cut in range(i + 1, j)}
 
@@ -285,7 +280,7 @@ def test_equal_values_part_at_every_share():
         places = Candidates(lower=0, upper=10**9, count=count)
         codes = places.codes(np.full(len(words), 3 * 10**6), words)
         low, high = places.positions(np.array([codes.min(), codes.max()]))
-        assert len(np.unique(codes)) >= quantiles.REACH
+        assert len(np.unique(codes)) >= cutting.REACH
         if width is not None:
             assert low + 1e-3 >= 3 * 10**6
             assert high <= 3 * 10**6 + width

@@ -18,18 +18,24 @@ from microveil.errors import RequestError
 from microveil.noise import counts as counting
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.noise import RandomSource
-from microveil.partition.quantiles import Candidates, Cuts
-from microveil.plans.choosing import TablesPlan
-from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
+from microveil.synthesis import choosing
+from microveil.synthesis.axes import axes_of
+from microveil.synthesis.choosing import TablesPlan
+from microveil.synthesis.counter import Counter, JitteredCodes
+from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.fitting import Fitting
-from microveil.synthesis.measurements import CountsMeasured, CutsMeasured, NoisyCounts
-from microveil.synthesis.synthesis import axes_of
+from microveil.synthesis.measurements import (
+    CountsMeasured,
+    CutsMeasured,
+    Measurements,
+    NoisyCounts,
+)
+from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table import GridColumn
 from reference import exponential as plain
 
 MISSING = None
-ENGINE = LocalEngine()
 shares = st.fractions(Fraction(1, 10**9), 50, max_denominator=10**9).filter(bool)
 
 
@@ -59,14 +65,12 @@ def column_of(what, cells):
     """A column of a table in memory, MISSING where there is no value."""
     absent = np.array([cell is MISSING for cell in cells])
     values = np.array([cell for cell in cells if cell is not MISSING], dtype=np.int64)
-    return ENGINE.column(
-        GridColumn(attribute=what, values=values, missing=absent if absent.any() else None)
-    )
+    return GridColumn(attribute=what, values=values, missing=absent if absent.any() else None)
 
 
 def codes_of(cells):
     codes = np.array([CODES[cell] for cell in cells if cell is not MISSING], dtype=np.int64)
-    return LocalCodes(codes=codes, in_order=np.sort(codes))
+    return JitteredCodes(codes, np.sort(codes))
 
 
 @dataclass(frozen=True)
@@ -84,14 +88,14 @@ class Still:
 
 def measured_alone(what, cells, *, has_missing=True):
     """What a plan measures of one attribute, before noise."""
-    column, source = column_of(what, cells), RandomSource.seeded(1)
+    counter, source = Counter([column_of(what, cells)], NUMBERS.count), RandomSource.seeded(1)
     if what is MANY:
-        plan = CutsPlan(column=column, n_records=len(cells), share=None, candidates=NUMBERS,
-                        rates=(Fraction(1),), present=Still())  # fmt: skip
-        return plan.measured(ENGINE, source)[0].present.steps
-    plan = LevelsPlan(column=column, n_records=len(cells), share=None, noise=Still(),
+        plan = CutsPlan(attribute=what, n_records=len(cells), share=None, rates=(Fraction(1),),
+                        present=Still())  # fmt: skip
+        return plan.measured(counter, 0, source)[0].present.steps
+    plan = LevelsPlan(attribute=what, n_records=len(cells), share=None, noise=Still(),
                       has_missing=has_missing)  # fmt: skip
-    return plan.measured(ENGINE, source)[0].levels.steps
+    return plan.measured(counter, 0, source)[0].levels.steps
 
 
 def measurements(*, has_missing):
@@ -110,14 +114,18 @@ def measurements(*, has_missing):
     )  # fmt: skip
 
 
+def axes_of_all(attributes):
+    """The bins that they have in tables."""
+    return axes_of(Measurements(n_records=1, attributes=attributes, tables={}, parts=4))
+
+
 def binned(records, axes):
-    """The bins of a table's records, by attribute."""
+    """A counter of a table's records in bins."""
     few, place, many = zip(*records, strict=True)
-    return [
-        ENGINE.binned(column_of(FEW, few), axes[0], None),
-        ENGINE.binned(column_of(PLACE, place), axes[1], None),
-        ENGINE.binned(column_of(MANY, many), axes[2], codes_of(many)),
-    ]
+    counter = Counter([column_of(FEW, few), column_of(PLACE, place), column_of(MANY, many)])
+    for number, codes in enumerate((None, None, codes_of(many))):
+        counter.set_bins(number, axes[number], codes)
+    return counter
 
 
 def neighbours(every, n_records):
@@ -155,13 +163,12 @@ def test_one_record_changes_two_counts_of_an_attribute(what):
 )
 def test_one_record_changes_two_cells_of_a_table(scope):
     """Of pairs and of triples, whichever attributes of it are replaced, missing values too."""
-    axes = axes_of(measurements(has_missing=True), 4, {})
+    axes = axes_of_all(measurements(has_missing=True))
     # Every second or third record: what others there are tells nothing new of two.
     every = list(itertools.product(*VALUES.values()))[:: len(scope)]
 
     def measured(records):
-        handles = binned(records, axes)
-        (table,) = ENGINE.cross_counts(handles, [scope])
+        (table,) = binned(records, axes).pairs([scope])
         return table
 
     assert changes(every, 2, measured) == (2, 2)
@@ -246,27 +253,22 @@ KNOWN = {
 }
 
 
-def choices_of(plan, n_records):
-    """Choices among the tables of three attributes, whose own measurements are given."""
+def fitting_of(n_records):
+    """Three attributes, whose own measurements are given."""
     parts = measurements(has_missing=False)
-    axes = axes_of(parts, 4, {})
-    return choosing.Choosing(
-        plan=plan, engine=ENGINE, binned=[], axes=axes,
-        fitting=Fitting(n_records=n_records, attributes=parts, axes=axes),
-        source=RandomSource.seeded(1), progress=lambda _step: None,
-    )  # fmt: skip
+    return Fitting(n_records=n_records, attributes=parts, axes=axes_of_all(parts))
 
 
-def expected_by(choices, kind):
+def expected_by(plan, fitting, kind):
     """What may be expected of tables: it is public, and may be anything."""
-    scopes = choices._scopes()
+    scopes = choosing._scopes(plan, fitting)
     if kind == "independence":
-        return choices._independent(scopes, {one: one for one in range(3)})
+        return choosing._independent(fitting, scopes, {one: one for one in range(3)})
     if kind == "fitted":
-        return choices._fitted(scopes, dict(KNOWN))
+        return choosing._fitted(fitting, scopes, dict(KNOWN))
     random, found = np.random.Generator(np.random.PCG64(3)), {}
     for scope in scopes:
-        shape = tuple(choices.axes[one].n_bins for one in scope[-2:])
+        shape = tuple(fitting.axes[one].n_bins for one in scope[-2:])
         found[scope] = {
             "anything": random.random(shape),
             "below 0": -random.random(shape),
@@ -277,18 +279,17 @@ def expected_by(choices, kind):
     return found
 
 
-def all_counts(choices, n_records, scopes):
+def all_counts(fitting, n_records, scopes):
     """The tables of a scope by the records that there may be."""
     found = {}
     every = sorted(COMPLETE, key=str)
     for records in itertools.combinations_with_replacement(every, n_records):
-        handles = binned(records, choices.axes)
-        tables = ENGINE.cross_counts(handles, scopes)
+        tables = binned(records, fitting.axes).pairs(list(scopes))
         found[records] = dict(zip(scopes, tables, strict=True))
     return found
 
 
-def drawn_by(choices, counts, expected, monkeypatch):
+def drawn_by(plan, counts, expected, n_records, monkeypatch):
     """The losses by which a choice is drawn, and its rate."""
     asked = []
 
@@ -299,7 +300,7 @@ def drawn_by(choices, counts, expected, monkeypatch):
         return 0
 
     monkeypatch.setattr(choosing, "draw_run", draw_run)
-    choices._chosen(counts, expected)
+    choosing._chosen(plan, counts, expected, n_records, RandomSource.seeded(1))
     ((losses, rate),) = asked
     return losses, rate
 
@@ -318,9 +319,9 @@ def test_a_choice_costs_its_rate_over_all_neighbours(plan, kind, n_records, monk
     So no loss, a quarter of a score, moves by more than 1/2, and the range of the logarithm of
     probabilities is the rate at most: that is the pure cost, and its square over 8 the rho.
     """
-    choices = choices_of(plan, n_records)
-    expected = expected_by(choices, kind)
-    counted = all_counts(choices, n_records, expected)
+    fitting = fitting_of(n_records)
+    expected = expected_by(plan, fitting, kind)
+    counted = all_counts(fitting, n_records, expected)
     scores = {
         records: [
             choosing._score(of_table[scope], choosing._public(table, n_records))
@@ -329,7 +330,7 @@ def test_a_choice_costs_its_rate_over_all_neighbours(plan, kind, n_records, monk
         for records, of_table in counted.items()
     }
     drawn = {
-        records: drawn_by(choices, of_table, expected, monkeypatch)
+        records: drawn_by(plan, of_table, expected, n_records, monkeypatch)
         for records, of_table in counted.items()
     }
     assert {rate for _, rate in drawn.values()} == {RATE}
@@ -361,8 +362,8 @@ def _law(losses, rate):
 
 def test_a_score_of_three_records_would_be_noticed():
     """Were a table of three attributes not summed over the target, what is public would count."""
-    choices = choices_of(TRIPLES, 3)
-    expected = expected_by(choices, "independence")
+    fitting = fitting_of(3)
+    expected = expected_by(TRIPLES, fitting, "independence")
     ((scope, table),) = expected.items()
     public = choosing._public(table, 3)
 
@@ -370,7 +371,7 @@ def test_a_score_of_three_records_would_be_noticed():
         slices = (counts << choosing.SCORE_BITS) - public[None]
         return int(np.abs(slices).sum() + np.abs(slices.sum(axis=0)).sum())
 
-    counted = all_counts(choices, 3, [scope])
+    counted = all_counts(fitting, 3, [scope])
     moved = max(
         abs(scored(counted[one][scope]) - scored(counted[other][scope]))
         for one, other in neighbours(COMPLETE, 3)

@@ -23,10 +23,11 @@ from microveil.audit.empirical.measurements import (
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
-from microveil.partition.quantiles import Candidates, recursive_medians
 from microveil.release.columns import prepare
 from microveil.release.planning import plan_prepared
 from microveil.release.request import Request
+from microveil.synthesis.counter import Counter as RecordCounter
+from microveil.synthesis.cuts import Candidates, recursive_medians
 
 N = 104
 # Half of the people below a gap, and half above it: what one record can change is seen best.
@@ -179,9 +180,8 @@ def test_scores_of_cuts_are_the_logarithm_of_their_chance():
     """Over all cuts that there can be chances sum to 1, and draws come as often as they say."""
     part, prepared, *_ = made(GAP, **OF_NUMBERS)
     candidates = Candidates(lower=0, upper=1000, count=7)
-    part = replace(part, candidates=candidates)
     weights = [_Weights.of(rate, N) for rate in part.rates]
-    codes = _Codes.of(part, prepared.columns[0], weights)
+    codes = _Codes.of(part, prepared.columns[0], weights, candidates.count)
     cuts = [
         chosen
         for middle in range(1, 8)
@@ -243,9 +243,9 @@ def test_scores_of_counts_never_exceed_what_laplace_noise_allows(delta):
     part, prepared, *_ = made(WORDS, delta=delta, **OF_WORDS)
     (column,) = prepared.columns
     (neighbour,) = _neighbours(part, column)
-    score = _scoring(part, column)(neighbour)
+    score, counter = _scoring(part, column)(neighbour), RecordCounter([column])
     source = RandomSource.seeded(1)
-    scores = [score(part.measured(LocalEngine(), source)[0]) for _ in range(300)]
+    scores = [score(part.measured(counter, 0, source)[0]) for _ in range(300)]
     most = max(map(abs, scores))
     assert most <= 1 + 1e-6 if delta == 0 else most > 1
     # Under the table's own law the mean of the inverse ratio is 1.
@@ -255,8 +255,7 @@ def test_scores_of_counts_never_exceed_what_laplace_noise_allows(delta):
 def test_the_neighbour_that_is_attacked_is_one_that_is_told_apart():
     """Of several the one by whose scores the two laws are farthest apart, in trial runs."""
     part, prepared, *_ = made(TABLES["a canary in the tail"], **OF_NUMBERS)
-    column, engine = prepared.columns[0]
-    chosen = measurement_experiment(part, column, RandomSource.seeded(1))
+    chosen = measurement_experiment(part, prepared.columns[0], RandomSource.seeded(1))
     scores = chosen.scores(200, RandomSource.seeded(2), of_neighbour=False)
     assert np.abs(scores).max() > 0.1
 

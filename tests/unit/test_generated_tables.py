@@ -13,26 +13,24 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
-from microveil.partition.quantiles import Candidates, Cuts
 from microveil.protect import draw
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
-from microveil.synthesis.axes import axis_of, bin_masses, two_parts
+from microveil.synthesis.axes import axis_at, axis_of, bin_masses
+from microveil.synthesis.cuts import Candidates, Cuts, quantile_function
 from microveil.synthesis.generation import (
+    Drawing,
     drawn_bins,
     drawn_scores,
     systematic,
     value_masses,
 )
-from microveil.synthesis.model import junction_tree
 from microveil.synthesis.measurements import (
     CountsMeasured,
     CutsMeasured,
     Measurements,
     NoisyCounts,
 )
-from microveil.synthesis.model import Layout
-from microveil.synthesis.cuts import quantile_function
-from microveil.synthesis.synthesis import synthesised
+from microveil.synthesis.model import junction_tree
 from reference.systematic import systematic as plainly_systematic
 
 COUNT = 1 << 40
@@ -111,7 +109,7 @@ def counts_measured(name, counts, *, ordered=False, has_missing=False, variance=
 def table_of(*attributes, tables=None, parts=4, n_records=1000, n_drawn=1000, halves=None):
     measured = Measurements(n_records=n_records, attributes=attributes, tables=tables or {},
                             parts=parts, halves=halves or {})  # fmt: skip
-    return synthesised(measured, n_drawn, generator())
+    return Drawing.of(measured).drawn(n_drawn, generator())
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -191,7 +189,7 @@ def test_bins_are_drawn_given_those_before_them():
     sizes, random = [3, 2, 4], generator(5)
     tree = junction_tree(sizes, [(0, 1), (1, 2)])
     potentials = [random.random([sizes[one] for one in clique]) for clique in tree.cliques]
-    model = Layout(sizes=tuple(sizes), tree=tree).calibrated(potentials)
+    model = tree.calibrated(potentials)
     bins = drawn_bins(model, 5000, generator(2))
     for pair in ((0, 1), (1, 2)):
         found = np.zeros([sizes[one] for one in pair])
@@ -270,7 +268,7 @@ def test_of_two_cuts_in_one_grid_value_the_lower_stays():
     assert axis.edges.tolist() == codes[[0, 2]].tolist()
     assert axis.ends.tolist() == [0, 0.25, 0.75, 1]
     assert axis.n_bins == 3
-    halves = two_parts(cuts_measured(codes.tolist(), candidates), 60)
+    halves = axis_at(0, cuts_measured(codes.tolist(), candidates), 4, {0: 60})
     assert codes[1] < halves.edges[0] < codes[2]
     assert 0.5 < halves.ends[1] < 0.75
 

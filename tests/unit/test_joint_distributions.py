@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microveil.synthesis.copula import copula_table, fitted_correlation
-from microveil.synthesis.descent import nearest_model
-from microveil.synthesis.model import junction_tree
-from microveil.synthesis.model import Layout
-from microveil.synthesis.pair_tables import nearest_table, proportionally_fitted, shrunk
+from microveil.synthesis.model import junction_tree, nearest_model
+from microveil.synthesis.tables import (
+    copula_table,
+    fitted_correlation,
+    nearest_table,
+    proportionally_fitted,
+    shrunk,
+)
 from reference import joint_distributions as plain
 
 
@@ -40,7 +43,7 @@ def test_a_junction_tree_holds_every_table_and_meets_itself_in_one_clique(graph)
     for scope in scopes:
         assert set(scope) <= set(tree.cliques[tree.host(scope)])
     cells = [np.prod([sizes[one] for one in clique]) for clique in tree.cliques]
-    assert tree.n_cells == sum(cells)
+    assert tree.cells == cells
     for number, clique in enumerate(tree.cliques):
         others = [set(other) for place, other in enumerate(tree.cliques) if place != number]
         assert not any(set(clique) <= other for other in others)
@@ -55,7 +58,7 @@ def test_a_calibrated_model_is_the_product_of_its_potentials(graph, seed, with_z
     potentials = [random.random([sizes[one] for one in clique]) for clique in tree.cliques]
     if with_zeros and potentials[0].size > 1:
         potentials[0].flat[0] = 0.0
-    model = Layout(sizes=tuple(sizes), tree=tree).calibrated([one.copy() for one in potentials])
+    model = tree.calibrated([one.copy() for one in potentials])
     whole = plain.joint(sizes, list(zip(tree.cliques, potentials, strict=True)))
     for number, clique in enumerate(tree.cliques):
         turned = clique[::-1]

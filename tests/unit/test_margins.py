@@ -7,6 +7,7 @@ import pytest
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
+from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import cut_covariance, cut_errors
 from microveil.synthesis.margins import Interval, margins_of
 
@@ -27,7 +28,7 @@ ASKED = {
 
 
 def measured_anew(planned, run, confidence):
-    measurements = planned.synthetic.measured(RandomSource.seeded(run))
+    measurements = planned.synthetic.measured(Counter(planned.columns), RandomSource.seeded(run))
     return margins_of(measurements, confidence)
 
 

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
-from microveil.partition.quantiles import Candidates, Cuts
 from microveil.schema import Attribute, Bounds, Kind, Source
+from microveil.synthesis import counter as counting
 from microveil.synthesis.axes import axis_of
+from microveil.synthesis.counter import Counter
+from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import CutsMeasured
 from microveil.table import GridColumn, frame_table, open_table
 
@@ -46,12 +48,12 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
     if not has_missing:
         missing = None
     values = random.integers(0, 1000, 50 if missing is None else int((~missing).sum()))
-    engine, attribute = LocalEngine(), whole(0, 1000)
-    column = engine.column(GridColumn(attribute=attribute, values=values, missing=missing))
+    attribute = whole(0, 1000)
+    counter = Counter([GridColumn(attribute=attribute, values=values, missing=missing)])
     candidates = Candidates(lower=0, upper=1000, count=1 << 20)
 
     def found():
-        codes = engine.coded(column, candidates, RandomSource.seeded(3))
+        codes = counter.histogram(0, candidates, RandomSource.seeded(3))
         cuts = quarter_and_half(codes)
         axis = axis_of(
             CutsMeasured(
@@ -59,10 +61,11 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
             ),
             4,
         )
-        return codes.codes, codes.in_order, engine.binned(column, axis, codes).bins
+        counter.set_bins(0, axis, codes)
+        return codes.codes, codes.in_order, counter.bins[0][0]
 
     at_once = found()
-    monkeypatch.setattr(local, "BATCH", 4)
+    monkeypatch.setattr(counting, "BATCH", 4)
     for one, other in zip(at_once, found(), strict=True):
         assert one.dtype == other.dtype
         assert np.array_equal(one, other)

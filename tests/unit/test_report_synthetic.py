@@ -22,8 +22,8 @@ from microveil.report.margins import known_of
 from microveil.report.pair_charts import pair_chart
 from microveil.report.pair_tables import measured_tables
 from microveil.report.wording import NOTHING, number, percent
-from microveil.synthesis.strengths import measured_pairs
-from microveil.synthesis.synthesis import axes_of
+from microveil.synthesis.axes import axes_of
+from microveil.synthesis.fitting import measured_pairs
 from microveil.table import open_table
 
 N, DRAWN = 3000, 1700
@@ -306,7 +306,7 @@ def as_named(value):
 def test_each_record_is_in_the_bin_that_names_its_value(people, release):
     """Numbers between cuts, counted values and categories, joined or not, and missing ones."""
     measurements = release.measurements
-    axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)
+    axes = axes_of(measurements)
     for measured, axis in zip(measurements.attributes, axes, strict=True):
         bins, name = bins_of(measured, axis), measured.attribute.name
         if name == "INCOME":

@@ -1,18 +1,16 @@
-"""A new table from noisy counts: what is computed here sees published measurements alone.
+"""A new table from noisy counts: its plan, what asks the data, and what is made of the answers.
 
 ::
 
-    measurements       what was asked of the data, as it came out of the noise
-    quantile_function  the distribution of a numeric attribute, from its cuts
-    axes               the bins that an attribute has in tables
-    copula             the Gaussian copula of two attributes, on the cells of their tables
-    pair_tables        noisy tables made tables of probabilities
-    junction_tree      a tree of cliques that hold every measured table
-    model              a distribution over all attributes, as the tree's cliques
-    descent            the model nearest to the tables
-    fitting            from noisy tables to that model
-    generation         records drawn from it
-    synthesis          all of this: a table from measurements
-    strengths          the pairs that were measured, by how strongly they depend
-    margins            how far figures can be off for the noise alone
+    counter       histograms of columns and cross counts of their bins: all that looks at values
+    plan          public figures alone; its draw asks the counter and adds noise
+    choosing      which tables are measured, by the exponential mechanism
+    cuts          private medians of a number, and its distribution from these
+    measurements  what was asked, as it came out of the noise; all below sees nothing else
+    axes          the bins that an attribute has in tables
+    tables        noisy counts and tables made such that none is negative and all agree
+    model         a distribution over all attributes, as a tree of cliques
+    fitting       from noisy tables to that model, and which pairs depend most
+    generation    records drawn from it
+    margins       how far figures can be off for the noise alone
 """

@@ -288,14 +288,20 @@ class _Codes:
     n_missing: int
 
     @classmethod
-    def of(cls, part: CutsPlan, column: GridColumn, weights: Sequence[_Weights]) -> "_Codes":
+    def of(
+        cls,
+        part: CutsPlan,
+        column: GridColumn,
+        weights: Sequence[_Weights],
+        n_candidates: int = CANDIDATES,
+    ) -> "_Codes":
         values = np.sort(column.values)
         _, first, sizes = np.unique(values, return_index=True, return_counts=True)
         place = np.arange(len(values)) - np.repeat(first, sizes)
         even = (place + 0.5) / np.repeat(sizes, sizes)
         words = (even * 2.0**53).astype(np.uint64) << np.uint64(11)
         lower, upper = part.bounds
-        candidates = Candidates(lower=lower, upper=upper, count=CANDIDATES)
+        candidates = Candidates(lower=lower, upper=upper, count=n_candidates)
         return cls(
             codes=np.sort(candidates.codes(values, words)),
             candidates=candidates,
