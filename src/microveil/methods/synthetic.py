@@ -14,7 +14,7 @@ and Steinke (2020) have it. See docs/methods.
 
 import datetime
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -96,38 +96,202 @@ class _Budget:
 
 def dp_synthetic(columns: Sequence[GridColumn], choices: Choices) -> SyntheticPlan:
     """Plan METHODS sections 7 and 11 by public figures: budgets, depths, scales, thresholds."""
-    assert choices.epsilon is not None  # noqa: S101 -- a request without one is refused
-    attributes = [column.attribute for column in columns]
-    is_learning = any(attribute.domain is None for attribute in attributes)
-    delta = choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
-    budget = _Budget.of(choices.epsilon, delta, choices.max_rows)
-    names = [attribute.name for attribute in attributes]
-    given = choices[TARGET]
-    target = None if given is None else names.index(given[0])
-    structure = choices[STRUCTURE] if len(names) > 1 else "independent"
-    if target is not None and len(names) > 1:
-        structure = "target"
-    own, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
-    weights = _weights(attributes, choices)
-    parts = []
-    for attribute in attributes:
-        share = budget.total * own * weights[attribute.name] / sum(weights.values())
-        figures = {
-            "attribute": attribute,
-            "n_records": choices.n_records,
-            # Of what is not the whole of it no part of epsilon is an attribute's own.
-            "share": share if own == 1 and not budget.is_concentrated else None,
-        }
-        parts.append(_own(figures, choices, budget, share, len(names)))
-    planned = None
-    if structure != "independent":
-        planned = _tables(attributes, choices, budget, (choosing, measuring), structure, target)
-    return SyntheticPlan(
-        attributes=tuple(parts),
-        tables=planned,
-        n_records=choices.n_records,
-        n_drawn=choices[N_RECORDS] or choices.n_records,
-    )
+    return _Planning(tuple(column.attribute for column in columns), choices).plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Planning:
+    """A request for a new table of these attributes."""
+
+    attributes: tuple[Attribute, ...]
+    choices: Choices
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Of the whole."""
+        assert self.choices.epsilon is not None  # noqa: S101 -- a request without one is refused
+        return self.choices.epsilon
+
+    def plan(self) -> SyntheticPlan:
+        """Share out the budget."""
+        choices, names = self.choices, [attribute.name for attribute in self.attributes]
+        is_learning = any(attribute.domain is None for attribute in self.attributes)
+        delta = choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
+        budget = _Budget.of(self.epsilon, delta, choices.max_rows)
+        given = choices[TARGET]
+        target = None if given is None else names.index(given[0])
+        structure = choices[STRUCTURE] if target is None else "target"
+        if len(names) == 1:
+            structure = "independent"
+        own, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
+        weights = split(Fraction(1), names, choices.budget)
+        for attribute in self.attributes:
+            # One with cuts that may be missing is measured twice.
+            weights[attribute.name] *= 2 if self._is_halved(attribute) else 1
+        shares = [budget.total * own * weights[name] / sum(weights.values()) for name in names]
+        shown = own == 1 and not budget.is_concentrated
+        parts = tuple(
+            self._own(attribute, budget, share, share if shown else None)
+            for attribute, share in zip(self.attributes, shares, strict=True)
+        )
+        tables = None
+        if structure != "independent":
+            tables = self._tables(budget, choosing, measuring, structure, target)
+        return SyntheticPlan(
+            attributes=parts,
+            tables=tables,
+            n_records=choices.n_records,
+            n_drawn=choices[N_RECORDS] or choices.n_records,
+        )
+
+    def _is_halved(self, attribute: Attribute) -> bool:
+        """Whether half of a share counts who has a value; of learnt values missing is one more."""
+        is_declared = attribute.domain is not None
+        return is_declared and self.choices.hides_missing(attribute) and _is_cut(attribute)
+
+    def _own(
+        self, attribute: Attribute, budget: _Budget, share: Fraction, shown: Fraction | None
+    ) -> CutsPlan | LevelsPlan:
+        """Plan what is asked of one attribute by itself; a share of epsilon may be shown."""
+        learning = None
+        if attribute.domain is None:
+            learning = self._learning(attribute, budget, share)
+        if not _is_cut(attribute):
+            return LevelsPlan(
+                attribute=attribute,
+                n_records=self.choices.n_records,
+                share=shown,
+                learning=learning,
+                noise=budget.noise(share),
+                has_missing=self.choices.hides_missing(attribute),
+            )
+        present = share / 2 if self._is_halved(attribute) else Fraction(0)
+        of_cuts = share if learning is None else share * (1 - ATOMS - DECIMALS)
+        return CutsPlan(
+            attribute=attribute,
+            n_records=self.choices.n_records,
+            share=shown,
+            learning=learning,
+            rates=self._levels(attribute, budget, of_cuts - present),
+            present=budget.noise(present) if present else None,
+        )
+
+    def _learning(self, attribute: Attribute, budget: _Budget, share: Fraction) -> Learning:
+        """Plan how values that occur are learnt: METHODS section 11, A to C."""
+        if not budget.is_concentrated:
+            raise RequestError(
+                attribute.place,
+                "its domain is not declared, and nothing is learnt of values without a delta",
+                f"declare its bounds or categories, or allow a delta (delta={float(RELAXED):g})",
+            )
+        delta = self.choices.delta * OF_THRESHOLDS / len(self.attributes)
+        atoms = decimals = None
+        if _is_cut(attribute):
+            atoms, decimals = budget.noise(share * ATOMS), budget.noise(share * DECIMALS)
+        least = threshold(atoms or budget.noise(share), delta, self.choices.max_rows)
+        return Learning(delta=delta, threshold=least, atoms=atoms, decimals=decimals)
+
+    def _levels(
+        self, attribute: Attribute, budget: _Budget, share: Fraction
+    ) -> tuple[Fraction, ...]:
+        """Choose the depth by public figures: the deepest whose last cuts are worth their budget.
+
+        Where even the least depth is not, the cuts would be worse than none: that is refused.
+        """
+
+        def worth(depth: int) -> Fraction:
+            return budget.rates(share, depth)[-1] * self.choices.n_records / (1 << depth)
+
+        for depth in range(MOST_DEPTH, LEAST_DEPTH, -1):
+            if worth(depth) >= DEEP_ENOUGH:
+                return budget.rates(share, depth)
+        if worth(LEAST_DEPTH) >= WORTH_IT:
+            return budget.rates(share, LEAST_DEPTH)
+        raise RequestError(
+            attribute.place,
+            "its share of the budget is too small for a distribution: what came out would be worse "
+            "than nothing",
+            self._would_do(budget, float(WORTH_IT / worth(LEAST_DEPTH))),
+        )
+
+    def _would_do(self, budget: _Budget, factor: float) -> str:
+        """Name what would do instead, where the rates must be so many times what they are.
+
+        They grow with epsilon, with the root of rho, and with one over the number of attributes or
+        its root.
+        """
+        choices, n_columns = self.choices, len(self.attributes)
+        fewer, needed = 1 / factor, self.epsilon * Fraction(factor)
+        if budget.is_concentrated:
+            fewer = fewer**2
+            of_unit = budget.total * choices.max_rows**2
+            needed = epsilon_of(of_unit * Fraction(factor) ** 2, choices.delta)
+        remedies = [
+            f"pass epsilon={_upwards(float(needed))} or more",
+            f"protect a table of {math.ceil(choices.n_records * factor):,} records or more",
+        ]
+        if n_columns * fewer >= 1:
+            most = math.floor(n_columns * fewer)
+            remedies.append(f"name {most} attribute{'' if most == 1 else 's'} at most")
+        relaxed = _Budget.of(self.epsilon, RELAXED, choices.max_rows)
+        with_delta = relaxed.rates(relaxed.total / n_columns, LEAST_DEPTH)[-1]
+        rate = budget.rates(budget.total, LEAST_DEPTH)[-1] / n_columns
+        if not budget.is_concentrated and with_delta > rate:
+            remedies.append(f"allow a delta (delta={float(RELAXED):g}): the budget goes further")
+        return ", or ".join(remedies)
+
+    def _tables(
+        self,
+        budget: _Budget,
+        choosing: Fraction,
+        measuring: Fraction,
+        structure: str,
+        target: int | None,
+    ) -> TablesPlan:
+        """Plan which tables may be chosen, and the noise on each."""
+        edges = len(self.attributes) - 1
+        tables = edges if structure == "tree" else min(2 * edges, (edges + 1) * edges // 2)
+        if structure == "target":
+            edges = tables = max(1, edges - 1)
+        noise = budget.noise(budget.total * measuring / tables)
+        deviation = Fraction(math.sqrt(noise.variance))
+        if structure == "target":
+            deviation *= TARGET_NOISE
+        room = SHARE_OF_NOISE * self.choices.n_records / deviation
+        sizes = (size for size in (2, 4, 8, 16) if size <= MOST_PARTS and size**2 <= room)
+        return TablesPlan(
+            n_tables=tables,
+            n_edges=edges,
+            rate=budget.choice_rate(budget.total * choosing / tables),
+            noise=noise,
+            parts=max(sizes, default=2),
+            target=target if structure == "target" else None,
+            halves={} if target is None else self._halves(target),
+        )
+
+    def _halves(self, target: int) -> dict[int, int | None]:
+        """Return the grid value at which a target of numbers is cut; None is its median."""
+        attribute, (_, given) = self.attributes[target], self.choices[TARGET] or ("", None)
+        is_listed, place = attribute.categories is not None, f"target '{attribute.name}'"
+        if given is None:
+            return {} if is_listed else {target: None}
+        if is_listed:
+            raise RequestError(
+                place,
+                "its values are categories: they are not cut in two",
+                "name it without a threshold",
+            )
+        lower, upper = attribute.grid_bounds or (0, 0)
+        cut = _position(given, attribute.kind)
+        at = lower if cut is None else math.ceil(cut / attribute.resolution)
+        if not lower < at <= upper:
+            kind = "a date" if attribute.kind is Kind.DATE else "a number"
+            raise RequestError(
+                place,
+                f"its threshold must be {kind} inside the declared bounds",
+                "pass one between them, or none for the median",
+            )
+        return {target: at}
 
 
 def _is_cut(attribute: Attribute) -> bool:
@@ -138,180 +302,10 @@ def _is_cut(attribute: Attribute) -> bool:
     return attribute.categories is None and upper - lower >= FEW_VALUES
 
 
-def _weights(attributes: Sequence[Attribute], choices: Choices) -> dict[str, Fraction]:
-    """Weigh attributes; one with cuts that may be missing is measured twice."""
-    given = split(Fraction(1), [attribute.name for attribute in attributes], choices.budget)
-    return {
-        attribute.name: given[attribute.name] * (2 if _is_halved(attribute, choices) else 1)
-        for attribute in attributes
-    }
-
-
-def _is_halved(attribute: Attribute, choices: Choices) -> bool:
-    """Whether half of a share counts who has a value; of learnt values missing is one more."""
-    is_declared = attribute.domain is not None
-    return is_declared and choices.hides_missing(attribute) and _is_cut(attribute)
-
-
-def _own(
-    figures: Mapping[str, Any], choices: Choices, budget: _Budget, share: Fraction, n_columns: int
-) -> CutsPlan | LevelsPlan:
-    """Plan what is asked of one attribute by itself."""
-    attribute: Attribute = figures["attribute"]
-    learning, missing = None, choices.hides_missing(attribute)
-    if attribute.domain is None:
-        learning = _learning(attribute, choices, budget, share, n_columns)
-    if not _is_cut(attribute):
-        noise = budget.noise(share)
-        return LevelsPlan(**figures, learning=learning, noise=noise, has_missing=missing)
-    present = share / 2 if _is_halved(attribute, choices) else Fraction(0)
-    of_cuts = share if learning is None else share * (1 - ATOMS - DECIMALS)
-    return CutsPlan(
-        **figures,
-        learning=learning,
-        rates=_levels(attribute, choices, budget, of_cuts - present, n_columns),
-        present=budget.noise(present) if present else None,
-    )
-
-
-def _learning(
-    attribute: Attribute, choices: Choices, budget: _Budget, share: Fraction, n_columns: int
-) -> Learning:
-    """Plan how values that occur are learnt: METHODS section 11, A to C."""
-    if not budget.is_concentrated:
-        raise RequestError(
-            attribute.place,
-            "its domain is not declared, and nothing is learnt of values without a delta",
-            f"declare its bounds or categories, or allow a delta (delta={float(RELAXED):g})",
-        )
-    delta, atoms, decimals = choices.delta * OF_THRESHOLDS / n_columns, None, None
-    if _is_cut(attribute):
-        atoms, decimals = budget.noise(share * ATOMS), budget.noise(share * DECIMALS)
-    least = threshold(atoms or budget.noise(share), delta, choices.max_rows)
-    return Learning(delta=delta, threshold=least, atoms=atoms, decimals=decimals)
-
-
-def _levels(
-    attribute: Attribute, choices: Choices, budget: _Budget, share: Fraction, n_columns: int
-) -> tuple[Fraction, ...]:
-    """Choose the depth by public figures: the deepest whose last cuts are worth their budget.
-
-    Where even the least depth is not, the cuts would be worse than none: that is refused.
-    """
-
-    def worth(depth: int) -> Fraction:
-        return budget.rates(share, depth)[-1] * choices.n_records / (1 << depth)
-
-    for depth in range(MOST_DEPTH, LEAST_DEPTH, -1):
-        if worth(depth) >= DEEP_ENOUGH:
-            return budget.rates(share, depth)
-    if worth(LEAST_DEPTH) >= WORTH_IT:
-        return budget.rates(share, LEAST_DEPTH)
-    factor = float(WORTH_IT / worth(LEAST_DEPTH))
-    raise RequestError(
-        attribute.place,
-        "its share of the budget is too small for a distribution: what came out would be worse "
-        "than nothing",
-        _would_do(choices, budget, n_columns, factor),
-    )
-
-
-def _would_do(choices: Choices, budget: _Budget, n_columns: int, factor: float) -> str:
-    """Name what would do instead, where the rates must be so many times what they are.
-
-    They grow with epsilon, with the root of rho, and with one over the number of attributes or
-    its root.
-    """
-    epsilon, fewer = choices.epsilon or Fraction(1), 1 / factor
-    needed = epsilon * Fraction(factor)
-    if budget.is_concentrated:
-        fewer = fewer**2
-        of_unit = budget.total * choices.max_rows**2
-        needed = epsilon_of(of_unit * Fraction(factor) ** 2, choices.delta)
-    remedies = [
-        f"pass epsilon={_upwards(float(needed))} or more",
-        f"protect a table of {math.ceil(choices.n_records * factor):,} records or more",
-    ]
-    if n_columns * fewer >= 1:
-        most = math.floor(n_columns * fewer)
-        remedies.append(f"name {most} attribute{'' if most == 1 else 's'} at most")
-    rates = budget.rates(budget.total, LEAST_DEPTH)[-1]
-    relaxed = _relaxed(epsilon, n_columns, choices.max_rows)
-    if not budget.is_concentrated and relaxed > rates / n_columns:
-        remedies.append(f"allow a delta (delta={float(RELAXED):g}): the budget goes further")
-    return ", or ".join(remedies)
-
-
-def _relaxed(epsilon: Fraction, n_columns: int, max_rows: int) -> Fraction:
-    """Return the last rate of each of so many attributes with a small delta."""
-    budget = _Budget.of(epsilon, RELAXED, max_rows)
-    return budget.rates(budget.total / n_columns, LEAST_DEPTH)[-1]
-
-
 def _upwards(number: float) -> str:
     """Write a number with two digits, rounded up."""
     digits = 1 - math.floor(math.log10(number))
     return f"{math.ceil(number * 10**digits) / 10**digits:.{max(digits, 0)}f}"
-
-
-def _tables(
-    attributes: Sequence[Attribute],
-    choices: Choices,
-    budget: _Budget,
-    parts: tuple[Fraction, Fraction],
-    structure: str,
-    target: int | None,
-) -> TablesPlan:
-    """Plan which tables may be chosen, and the noise on each."""
-    n_columns = len(attributes)
-    edges = n_columns - 1
-    tables = edges if structure == "tree" else min(2 * edges, n_columns * edges // 2)
-    if structure == "target":
-        edges = tables = max(1, n_columns - 2)
-    choosing, measuring = (budget.total * part / tables for part in parts)
-    noise = budget.noise(measuring)
-    deviation = Fraction(math.sqrt(noise.variance))
-    if structure == "target":
-        deviation *= TARGET_NOISE
-    room = SHARE_OF_NOISE * choices.n_records / deviation
-    sizes = (size for size in (2, 4, 8, 16) if size <= MOST_PARTS and size**2 <= room)
-    halves = {} if target is None else _halves(attributes[target], target, choices)
-    return TablesPlan(
-        n_tables=tables,
-        n_edges=edges,
-        rate=budget.choice_rate(choosing),
-        noise=noise,
-        parts=max(sizes, default=2),
-        target=target if structure == "target" else None,
-        halves=halves,
-    )
-
-
-def _halves(attribute: Attribute, target: int, choices: Choices) -> dict[int, int | None]:
-    """Return the grid value at which a target of numbers is cut; None is its median."""
-    _, given = choices[TARGET] or ("", None)
-    place = f"target '{attribute.name}'"
-    if attribute.categories is not None:
-        if given is None:
-            return {}
-        raise RequestError(
-            place,
-            "its values are categories: they are not cut in two",
-            "name it without a threshold",
-        )
-    if given is None:
-        return {target: None}
-    lower, upper = attribute.grid_bounds or (0, 0)
-    cut = _position(given, attribute.kind)
-    at = lower if cut is None else math.ceil(cut / attribute.resolution)
-    if not lower < at <= upper:
-        kind = "a date" if attribute.kind is Kind.DATE else "a number"
-        raise RequestError(
-            place,
-            f"its threshold must be {kind} inside the declared bounds",
-            "pass one between them, or none for the median",
-        )
-    return {target: at}
 
 
 def _position(given: Any, kind: Kind) -> Fraction | None:

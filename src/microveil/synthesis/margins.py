@@ -38,10 +38,6 @@ class Interval:
     lower: float
     upper: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the interval as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeMargins:
@@ -60,11 +56,8 @@ class AttributeMargins:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the margins as plain values."""
-        return {
-            "shares": [interval.to_dict() for interval in self.shares],
-            "quantiles": [interval.to_dict() for interval in self.quantiles],
-            "mean": None if self.mean is None else self.mean.to_dict(),
-        }
+        found = asdict(self)
+        return found | {name: list(found[name]) for name in ("shares", "quantiles")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +90,9 @@ class Margins:
 def margins_of(measurements: Measurements, confidence: float = 0.95) -> Margins:
     """Find the margins of measurements: a function of these and of public scales.
 
-    Noise on counts has a known law. A cut's share below it is off by its own error, of about the
-    law with density proportional to exp(-rate |error|) in records, and by half of the errors of
-    the two cuts around its node: trial trees, drawn alike each time, give the quantiles of that.
-    It takes the candidates as dense where the records are; by how much a distribution with all
-    its records in few places is off more is not known to it.
+    Noise on counts has a known law; trial trees give the quantiles of the errors of cuts. They
+    take the candidates as dense where the records are; by how much a distribution with all its
+    records in few places is off more they do not know.
     """
     names = [measured.attribute.name for measured in measurements.attributes]
     found = {
@@ -209,19 +200,14 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
 
 
 def _mean_of_cuts(value: Any, measured: CutsMeasured, errors: Real, confidence: float) -> Interval:
-    """Move the shares of the cuts as trial errors do, and take the mean of the values between.
-
-    How values lie between cuts and beyond them is the model's, and in no interval: the label says
-    so.
-    """
+    """Move the shares of the cuts as trial errors do, and take the mean of the values between."""
     numbers = np.concatenate(([0], measured.cuts.numbers, [1 << measured.cuts.depth]))
     shares = numbers / (1 << measured.cuts.depth)
     points = (np.arange(POINTS) + 0.5) / POINTS
     values = value(points)
-    part = np.searchsorted(shares, points, side="right") - 1
-    inside = np.bincount(part, weights=values, minlength=len(shares) - 1) / np.maximum(
-        np.bincount(part, minlength=len(shares) - 1), 1
-    )
+    part, n_parts = np.searchsorted(shares, points, side="right") - 1, len(shares) - 1
+    sums = np.bincount(part, weights=values, minlength=n_parts)
+    inside = sums / np.maximum(np.bincount(part, minlength=n_parts), 1)
     masses = np.maximum(np.diff(shares + errors[:, numbers], axis=1), 0.0)
     means = (masses @ inside) / masses.sum(axis=1)
     tail = (1 - confidence) / 2
