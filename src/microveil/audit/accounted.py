@@ -104,8 +104,10 @@ def _own(part: CutsPlan | LevelsPlan, *, is_concentrated: bool) -> Fraction:
     if isinstance(part, LevelsPlan):
         return _noise(part.noise)
     # A level of cuts costs 2 rate of epsilon, rate**2 / 2 of rho.
-    costs = (rate**2 / 2 if is_concentrated else 2 * rate for rate in part.rates)
-    return sum(costs, Fraction(0) if part.present is None else _noise(part.present))
+    costs = [rate**2 / 2 if is_concentrated else 2 * rate for rate in part.rates]
+    learning = part.learning
+    noises = (part.present, learning and learning.atoms, learning and learning.decimals)
+    return sum(costs + [_noise(one) for one in noises if one is not None], Fraction(0))
 
 
 def _pairs(plan: SyntheticPlan, *, is_concentrated: bool) -> tuple[Fraction, Fraction]:

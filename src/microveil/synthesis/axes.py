@@ -105,15 +105,7 @@ def _split_cuts(measured: CutsMeasured, at: int) -> Axis:
     cuts, candidates = measured.cuts, measured.candidates
     edges = candidates.codes(np.array([at], dtype=np.int64), np.zeros(1, dtype=np.uint64))
     share = quantile_function(cuts, candidates).share_below(at)
-    return Axis(
-        edges=edges,
-        ends=np.array([0.0, share, 1.0]),
-        groups=None,
-        n_bins=2 + measured.has_missing,
-        has_missing=measured.has_missing,
-        is_ordered=True,
-        is_known=False,
-    )
+    return _between(edges, np.array([0.0, share, 1.0]), measured, is_known=False)
 
 
 def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
@@ -130,13 +122,18 @@ def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
         joined = [above - below for below, above in zip(ends, ends[2:], strict=False)]
         place = joined.index(min(joined))
         del edges[place], ends[place + 1]
+    return _between(np.array(edges, dtype=np.int64), np.array(ends), measured)
+
+
+def _between(edges: Whole, ends: Real, measured: CutsMeasured, *, is_known: bool = True) -> Axis:
     return Axis(
-        edges=np.array(edges, dtype=np.int64),
-        ends=np.array(ends),
+        edges=edges,
+        ends=ends,
         groups=None,
-        n_bins=len(edges) + 1 + measured.has_missing,
+        n_bins=len(ends) - 1 + measured.has_missing,
         has_missing=measured.has_missing,
         is_ordered=True,
+        is_known=is_known,
     )
 
 

@@ -40,9 +40,9 @@ class Fit:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Fitting:
-    """Fits models to more and more tables, each beginning where the last one ended.
+    """Fits models to more and more tables, from which noise is taken off where it ``shrinks``.
 
-    ``shrinks`` says whether what is expected to be noise is taken off tables.
+    Each fit begins where the last one ended.
     """
 
     n_records: int

@@ -64,8 +64,9 @@ def threshold(noise: CountNoise, delta: Fraction, max_rows: int) -> int:
 
     A value that only one unit has, in k of its ``max_rows`` records at most, must not be shown:
     the least whole T with max_rows P(Z >= T - k) / k <= delta for all k. Of discrete Gaussian
-    noise, P(Z >= m) is at most P(Y >= m - 1) of the continuous law (Canonne, Kamath and Steinke
-    2020, Proposition 25), so T is above the least one by 1 at most.
+    noise P(Z >= m), m at least 1, is at most P(Y >= m - 1) of the continuous law: the sum from m
+    on is at most the integral from m - 1 on, and the sum over all whole numbers at least that
+    over all numbers (by Poisson's summation). So T is above the least one by 1 at most.
 
     >>> from microveil.noise.counts import gaussian_noise
     >>> threshold(gaussian_noise(Fraction(1, 100)), Fraction(1, 10**9), 1)
