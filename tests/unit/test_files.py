@@ -466,6 +466,12 @@ def test_separators_and_encodings_are_read_when_said(save, separator, encoding):
     assert out.read_bytes() == path.read_bytes()
 
 
+def test_utf_16_without_a_mark_is_read_where_it_is_said(save):
+    """In the order of bytes that the machine has."""
+    path = save("A\n1\n".encode("utf-16")[2:])
+    assert read_file(path, text=TextFormat(encoding="utf-16")).frame["A"].to_list() == [1]
+
+
 def test_decimal_commas_are_read_and_written_when_said(save):
     """A decimal comma comes in and goes out; a whole column beside it stays whole."""
     text = TextFormat(separator=";", decimal=",")

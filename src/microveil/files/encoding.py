@@ -26,6 +26,7 @@ _NO_TEXT = {
 }
 _UTF8_MARK = codecs.BOM_UTF8
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST = 8  # bytes of a character, which may be cut where the first bytes end
 _VISIBLE = re.compile(rb"[^ \t\r\n\xef\xbb\xbf]")
 
 
@@ -52,10 +53,12 @@ def as_utf8(path: Path, raw: bytes, text: TextFormat, *, is_whole: bool = True) 
     if text.codec == "utf-8-sig":
         return raw.removeprefix(_UTF8_MARK)
     try:
-        decoder = codecs.getincrementaldecoder(text.encoding)()
-        return decoder.decode(raw, final=is_whole).encode()  # a character may be cut
+        return raw.decode(text.encoding).encode()
     except UnicodeError as error:
-        raise _undecodable(path, raw, text, getattr(error, "start", 0)) from None
+        start = getattr(error, "start", 0)
+        if not is_whole and start > len(raw) - _LONGEST:
+            return raw[:start].decode(text.encoding).encode()
+        raise _undecodable(path, raw, text, start) from None
 
 
 def check_readable(path: Path, raw: bytes | FileBytes, text: TextFormat) -> None:

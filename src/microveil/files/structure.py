@@ -191,17 +191,19 @@ class _Walk:
         wrong |= _behind(feeds, first=begins) & (feeds | returns)  # a blank line
         wrong[:-1] |= returns[:-1] & ~feeds[1:]
         marks = np.flatnonzero(ends)
+        self._see_codes(text, after_end & ~ends, marks)
+        return not wrong.any() and self._are_full(text, marks, at)
+
+    def _are_full(self, text: NDArray[np.uint8], marks: NDArray[np.int64], at: int) -> bool:
+        """Count records by the marks behind their fields; False where one has too few or many."""
         lines = np.flatnonzero(text[marks] == _LINE_FEED)
         widths = np.diff(lines, prepend=-1 - self._n_marks)
-        if wrong.any() or (widths != self.n_fields).any():
-            return False
-        self._see_codes(text, after_end & ~ends, marks)
         self._n_marks += len(marks)
-        if len(lines):
+        if len(lines) and (widths == self.n_fields).all():
             self._n_records += len(lines)
             self._record = at + int(marks[lines[-1]]) + 1
             self._n_marks = len(marks) - 1 - int(lines[-1])
-        return True
+        return bool((widths == self.n_fields).all())
 
     def _see_codes(self, text: NDArray[np.uint8], fresh: Mask, marks: NDArray[np.int64]) -> None:
         """Find values that begin, after spaces, with 0 or + and a digit: 00123, +49."""
