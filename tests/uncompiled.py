@@ -1,7 +1,7 @@
 """Kernels as plain Python, so that coverage sees their lines (`make coverage`).
 
 numba leaves a kernel as it is written where NUMBA_DISABLE_JIT is set. What only machine code can
-do, the intrinsics of some kernels, is done here; and a test that takes too long so is given up.
+do, the intrinsics of a kernel, is done here; and a test that takes too long so is given up.
 """
 
 import contextlib

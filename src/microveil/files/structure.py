@@ -22,7 +22,7 @@ from microveil.files.text import TextFormat, place
 __all__ = ["Structure", "check_structure", "names_in"]
 
 # Bytes that are checked together, whose masks fit a cache, and read into a table together.
-_BLOCK, _PIECE = 3 << 14, 1 << 22
+_BLOCK, _PIECE = 3 << 14, 1 << 24
 _LONGEST = 1 << 26  # bytes of a record within which a broken rule is looked for
 _BLANK_LINE, _LINE_END = re.compile(rb"\r?\n"), re.compile(rb"\r?\n|\Z")
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
