@@ -268,31 +268,6 @@ def _nearest(space, place, weights, gaps, bounds, distances, heap):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _farthest_of_leaf(distances, records, start, size, greatest, farthest):
-    """Return the greatest distance and the record there, the lowest; of those known, if farther."""
-    here = distances[0]
-    for i in range(np.uint64(size)):
-        here = max(here, distances[i])
-    if here < greatest:
-        return greatest, farthest, here
-    first = np.iinfo(np.int64).max
-    for i in range(size):
-        if distances[i] == here:
-            first = min(first, records[start + i])
-    return here, first if here > greatest else min(first, farthest), here
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _most(bounds, left):
-    """Return the leaf with the greatest bound among those that are not empty."""
-    most = -1
-    for leaf in range(bounds.shape[0]):
-        if left[leaf] > 0 and (most < 0 or bounds[leaf] > bounds[most]):
-            most = leaf
-    return most
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def follow_centroid(middle, remaining):
     """Set the centroid of the records that remain; return a bound for the way it moved."""
     moments, counts, centroid, shares, costs, weights, gaps = middle
@@ -323,28 +298,6 @@ def follow_centroid(middle, remaining):
             apart = pairs - 2 * remaining * counts[a, category] + alike
             costs[a, category] = half * (apart / pairs)
     return np.sqrt(moved * (1.0 + SLACK * m * m) + TINY)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _farthest_from_centroid(space, middle, reach, distances):
-    """Return the record farthest from the centroid, and tighten the reach of the leaves seen."""
-    blocks, starts, left, records, lows, _, _, _ = space
-    _, _, centroid, _, costs, weights, gaps = middle
-    wider = 1.0 + SLACK * lows.shape[0] ** 2
-    # Far more than what rounding can change in the terms of all categories.
-    allowance = TINY + SLACK * np.sum(weights)
-    farthest, greatest = np.int64(-1), -1.0
-    most = _most(reach, left)
-    for turn in range(-1, reach.shape[0]):
-        leaf = most if turn < 0 else turn
-        if left[leaf] == 0 or turn == most or reach[leaf] * reach[leaf] < greatest:
-            continue
-        _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, gaps, distances)
-        greatest, farthest, here = _farthest_of_leaf(
-            distances, records, starts[leaf], left[leaf], greatest, farthest
-        )
-        reach[leaf] = np.sqrt(here * wider + allowance)
-    return farthest
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -397,23 +350,42 @@ def _set_gains(shares, own, weight, gains):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _farthest_from_record(space, place, weights, gaps, bounds, distances):
-    """Return the record farthest from a place, given each leaf's upper bound."""
-    blocks, starts, left, records, _, _, _, _ = space
+def _farthest(space, place, middle, bounds, reach, distances):
+    """Return the record farthest from a place, given each leaf's upper bound.
+
+    Without a place from the centroid: the reach of the leaves that are seen is tightened.
+    """
+    blocks, starts, left, records, lows, _, _, _ = space
+    _, _, centroid, _, costs, weights, gaps = middle
+    wider = 1.0 + SLACK * lows.shape[0] ** 2
+    # Far more than what rounding can change in the terms of all categories.
+    allowance = TINY + SLACK * np.sum(weights)
     farthest, greatest = np.int64(-1), -1.0
-    most = _most(bounds, left)
+    most = -1
+    for leaf in range(bounds.shape[0]):
+        if left[leaf] > 0 and (most < 0 or bounds[leaf] > bounds[most]):
+            most = leaf
     for turn in range(-1, bounds.shape[0]):
         leaf = most if turn < 0 else turn
-        if left[leaf] > 0 and turn != most and not bounds[leaf] < greatest:
+        if left[leaf] == 0 or turn == most or bounds[leaf] < greatest:
+            continue
+        size = np.uint64(left[leaf])
+        if place.shape[0] > 0:
             _measure(blocks, starts, left, leaf, place, weights, gaps, distances)
-            beyond = 0
-            for i in range(np.uint64(left[leaf])):
-                beyond += distances[i] >= greatest
-            if beyond == 0:
-                continue
-            greatest, farthest, _ = _farthest_of_leaf(
-                distances, records, starts[leaf], left[leaf], greatest, farthest
-            )
+        else:
+            _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, gaps, distances)
+            here = distances[0]
+            for i in range(size):
+                here = max(here, distances[i])
+            reach[leaf] = np.sqrt(here * wider + allowance)
+        beyond = 0
+        for i in range(size):
+            beyond += distances[i] >= greatest
+        if beyond > 0:
+            for i in range(left[leaf]):
+                record = records[starts[leaf] + i]
+                if distances[i] > greatest or (distances[i] == greatest and record < farthest):
+                    greatest, farthest = distances[i], record
     return farthest
 
 
@@ -522,14 +494,15 @@ def form_clusters(space, points, k, labels, middle, units, formed):
         way = follow_centroid(middle, remaining)
         for leaf in range(reach.shape[0]):
             reach[leaf] = (reach[leaf] + way) * UPWARDS
-        r = _farthest_from_centroid(space, middle, reach, distances)
+            bounds[leaf] = reach[leaf] * reach[leaf]
+        r = _farthest(space, points[0, :0], middle, bounds, reach, distances)
         remaining -= _form_around(
             space, points, r, remaining, n_clusters, labels, middle, units, work
         )
         n_clusters += 1
         if forms_two:
             _bound_farthest(space, points[r], middle, reach, bounds)
-            s = _farthest_from_record(space, points[r], middle[5], middle[6], bounds, distances)
+            s = _farthest(space, points[r], middle, bounds, reach, distances)
             remaining -= _form_around(
                 space, points, s, remaining, n_clusters, labels, middle, units, work
             )

@@ -55,23 +55,6 @@ def run_costs(size, total, squares, first, second, third, last, last2, last3):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def runs_of_ties(in_order, k, starts, lengths):
-    """Write where k or more equal values begin, and how many they are; return how often."""
-    n = in_order.shape[0]
-    n_runs = start = 0
-    while start < n:
-        end = start + 1
-        while end < n and in_order[end] == in_order[start]:
-            end += 1
-        if end - start >= k:
-            starts[n_runs] = start
-            lengths[n_runs] = end - start
-            n_runs += 1
-        start = end
-    return n_runs
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def measure(in_order, places, pieces, ends):
     """Write the pieces between the places and the values at their ends."""
     n = in_order.shape[0]

@@ -56,22 +56,16 @@ _Rows = tuple[Whole, Real, Real]
 class JointShifts:
     """The largest change of each cluster's sum, role by role, for the attributes of a block.
 
-    All but ``exact`` are int64 arrays (n_attributes, n_clusters) in grid units, 0 where a
-    cluster cannot have the role.
-
-    Upwards the record goes to a later cluster: changes are of the one it leaves, those between and
-    the one it enters; likewise downwards. Staying, it leaves and enters the same cluster, and no
-    role of a cluster changes more. ``exact`` says whether every change is attained by some
-    neighbour; otherwise some arrivals, and with them changes of staying, may be larger than any
-    neighbour's: never smaller.
+    In grid units, 0 where a cluster cannot have the role: int64. Upwards the record goes to a later
+    cluster, and downwards to an earlier one: changes (3, n_attributes, n_clusters) are of the one
+    it leaves, those between and the one it enters. Staying, it leaves and enters the same cluster,
+    and no role of a cluster changes more: (n_attributes, n_clusters). ``exact`` says whether every
+    change is attained by some neighbour; otherwise some arrivals, and with them changes of staying,
+    may be larger than any neighbour's: never smaller.
     """
 
-    leaving_upwards: Whole
-    passing_upwards: Whole
-    arriving_upwards: Whole
-    leaving_downwards: Whole
-    passing_downwards: Whole
-    arriving_downwards: Whole
+    upwards: Whole
+    downwards: Whole
     staying: Whole
     exact: bool
 
@@ -96,8 +90,8 @@ def joint_shifts(
 
     >>> column = np.array([1, 2, 4, 8])
     >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
-    >>> shifts.leaving_upwards, shifts.arriving_upwards, shifts.staying
-    (array([[3, 0]]), array([[0, 6]]), array([[3, 6]]))
+    >>> shifts.upwards[:, 0].tolist(), shifts.staying
+    ([[3, 0], [0, 0], [0, 6]], array([[3, 6]]))
     """
     values = np.column_stack([column[order] for column in columns]).astype(np.int64, copy=False)
     domain = np.array(bounds, dtype=np.int64).T.copy()
@@ -112,14 +106,19 @@ def joint_shifts(
     (low_up, high_up), (low_down, high_down), exact = _arrivals(
         upwards, downwards, np.stack([smallest, largest]), domain
     )
-    next_first, previous_last, between = upwards[1], downwards[0], slice(1, -1)
+    next_first, previous_last = upwards[1], downwards[0]
     return JointShifts(
-        leaving_upwards=_but(_reach(smallest, largest, next_first), slice(0, -1)),
-        passing_upwards=_but(np.abs(next_first - first), between),
-        arriving_upwards=_but(_reach(low_up, high_up, first), slice(1, None)),
-        leaving_downwards=_but(_reach(smallest, largest, previous_last), slice(1, None)),
-        passing_downwards=_but(np.abs(last - previous_last), between),
-        arriving_downwards=_but(_reach(low_down, high_down, last), slice(0, -1)),
+        upwards=_roles(
+            _reach(smallest, largest, next_first),
+            np.abs(next_first - first),
+            _reach(low_up, high_up, first),
+        ),
+        # In the opposite direction, so that the last cluster is the first to be left.
+        downwards=_roles(
+            _reach(smallest, largest, previous_last)[::-1],
+            np.abs(last - previous_last)[::-1],
+            _reach(low_down, high_down, last)[::-1],
+        )[..., ::-1],
         staying=np.maximum(
             np.maximum(high_up, high_down) - smallest, largest - np.minimum(low_up, low_down)
         ).T,
@@ -144,7 +143,8 @@ def worst_loss(shifts: JointShifts, attribute_index: int, scales: Real) -> float
         return math.inf
     # A cluster that cannot change costs nothing, whatever its scale.
     divisor = np.where(staying > 0, scales, 1.0)
-    upwards, downwards = (roles / divisor for roles in _directions(shifts, attribute_index))
+    upwards = shifts.upwards[:, attribute_index] / divisor
+    downwards = shifts.downwards[:, attribute_index] / divisor
     worst = float((staying / divisor).max())
     if len(staying) > 1:
         worst = max(worst, _longest(upwards), _longest(downwards[:, ::-1]))
@@ -179,7 +179,8 @@ def least_scales(shifts: JointShifts, attribute_index: int, sizes: Whole, share:
     alone = staying[kept] / share
     weights = (alone / alone.max()) ** 2 / sizes[kept]
     upwards, downwards = (
-        roles[:, kept] / staying[kept] for roles in _directions(shifts, attribute_index)
+        roles[:, attribute_index, kept] / staying[kept]
+        for roles in (shifts.upwards, shifts.downwards)
     )
     scales[kept] = alone / _least_inverse(weights, upwards, downwards)
     scales *= worst_loss(shifts, attribute_index, scales) / share
@@ -188,25 +189,17 @@ def least_scales(shifts: JointShifts, attribute_index: int, sizes: Whole, share:
     return scales
 
 
-def _but(changes: Whole, clusters: slice) -> Whole:
-    """Put attributes first, and 0 for all but some clusters."""
-    kept = np.zeros_like(changes.T, order="C")
-    kept[:, clusters] = changes.T[:, clusters]
-    return kept
+def _roles(leaving: Whole, passing: Whole, arriving: Whole) -> Whole:
+    """Put attributes before clusters; the last cluster is not left, the first not entered."""
+    roles = np.stack([leaving.T, passing.T, arriving.T])
+    roles[0, :, -1:], roles[1, :, -1:], roles[1:, :, :1] = 0, 0, 0
+    return roles
 
 
 def _reach(lowest: Whole, highest: Whole, values: Whole) -> Whole:
     """Return the largest distance of a value to anything from lowest to highest."""
     distance: Whole = np.maximum(highest - values, values - lowest)
     return distance
-
-
-def _directions(shifts: JointShifts, attribute_index: int) -> tuple[Whole, Whole]:
-    """Return changes of leaving, passing, arriving, (3, n_clusters): upwards and downwards."""
-    roles = (shifts.leaving_upwards, shifts.passing_upwards, shifts.arriving_upwards)
-    upwards = np.stack([role[attribute_index] for role in roles])
-    roles = (shifts.leaving_downwards, shifts.passing_downwards, shifts.arriving_downwards)
-    return upwards, np.stack([role[attribute_index] for role in roles])
 
 
 def _longest(costs: Real) -> float:

@@ -349,10 +349,9 @@ def _near_candidates(problem: _Problem, best: _Found) -> _Candidates:
 
 def _runs_of_ties(values: Floats, k: int) -> tuple[Places, Places]:
     """Where k or more equal values begin, and how many they are."""
-    starts = np.empty(len(values) // k, dtype=np.int64)
-    lengths = np.empty_like(starts)
-    n_runs = kernel.runs_of_ties(values, k, starts, lengths)
-    return starts[:n_runs], lengths[:n_runs]
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    lengths = np.diff(starts, append=len(values))
+    return starts[lengths >= k], lengths[lengths >= k]
 
 
 def _edges(problem: _Problem, starts: Places, lengths: Places) -> list[Places]:
