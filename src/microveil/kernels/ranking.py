@@ -61,7 +61,10 @@ def broadcast(order, sizes, values, out):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def squared_distances(run, total):
-    """Squared distances of a run's values, whose sum is ``total``, to their mean."""
+    """Squared distances of a run's values, whose sum is ``total``, to their mean.
+
+    By distances to the first value: what all values have in common cannot wash them out.
+    """
     size = run.shape[0]
     first = run[0]
     mean = float(total - size * first) / size
@@ -88,19 +91,11 @@ def moments(in_order, sizes, sums, squares):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def summarise(in_order, sizes, sums, squares, smallest, largest):
-    """Sum each run of sorted values and its squared distances to the mean, pick the ends.
-
-    Squares are of distances to the run's first value: what all values have in common
-    cannot wash them out.
-    """
+    """Sum each run of sorted values and its squared distances to the mean, pick the ends."""
+    moments(in_order, sizes, sums, squares)
     start = 0
     for cluster in range(sizes.shape[0]):
         last = start + sizes[cluster] - 1
-        total = 0
-        for rank in range(start, last + 1):
-            total += in_order[rank]
-        sums[cluster] = total
-        squares[cluster] = squared_distances(in_order[start : last + 1], total)
         for nth in range(3):
             smallest[nth, cluster] = in_order[min(start + nth, last)]
             largest[nth, cluster] = in_order[max(last - nth, start)]

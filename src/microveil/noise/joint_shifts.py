@@ -156,10 +156,9 @@ def least_scales(shifts: JointShifts, attribute_index: int, sizes: Whole, share:
 
     Minimises the expected squared noise over the records,
 
-        sum over clusters j of 2 t_j**2 / s_j   subject to   worst loss of t <= share,
+        sum over clusters j of 2 t_j**2 / s_j   subject to   worst loss of t <= share.
 
-    each mean of s_j records taking its sum's noise of scale t_j divided by s_j. In the
-    inverse scales this is a convex programme over longest paths; an interior-point method
+    In the inverse scales this is a convex programme over longest paths; an interior-point method
     solves it (Boyd and Vandenberghe 2004, section 11.3), to a hundred-thousandth, and the scales
     are then multiplied by their exact loss over the share. They depend on the data and must not
     be published. A scale is 0 where a cluster cannot change, as in a long run of equal records.
@@ -279,8 +278,7 @@ def _least_inverse(weights: Real, upwards: Real, downwards: Real) -> Real:
 
     Roles are (3, n_clusters) and at most 1; staying, of cost v itself, is a path too. Beside
     v_j stand x_j and y_j, at least what a path costs that comes to j from below, from above:
-    so constraints join neighbours alone. Barrier method: minima of precision * objective -
-    sum of log slacks, precision growing, by Newton steps with banded matrices.
+    so constraints join neighbours alone, and Newton's steps have banded matrices.
     """
     n_clusters = len(weights)
     rows = _constraints(upwards, downwards)

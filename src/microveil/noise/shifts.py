@@ -4,9 +4,7 @@ Clusters are formed anew for the neighbouring table, by the same sizes. The reco
 cluster and enters another, and every cluster between passes one record on, so many sums move
 at once. The loss at vector scope is the largest, over all neighbours, of the sum over clusters
 of the sum's change divided by its scale of noise. Here are the clusters by rank; for clusters
-formed by several attributes together see `joint_shifts`.
-
-All in whole grid units of the attribute; changes are of sums, not of centroids.
+formed by several attributes together see `joint_shifts`. Changes are of sums, in grid units.
 """
 
 from dataclasses import dataclass
@@ -104,13 +102,11 @@ def winsorised_shifts(smallest: Whole, largest: Whole) -> RankedShifts:
 def least_vector_scales(shifts: RankedShifts, sizes: Whole, share: float) -> Scales:
     """Return the scales of least expected squared noise whose loss at vector scope is a share.
 
-    METHODS section 5 in terms of sums: with M = max(upwards, downwards) and s the size, the
-    scale of cluster j's sum is t = L (M s)^(1/3) / share, L = sum of M^(2/3) s^(-1/3). That
-    minimises the expected squared noise over records, the sum of 2 t^2 / s, under the
-    constraint that the sum of M / t is at most the share (Lagrange). The loss they really
-    have is smaller where neither all upward nor all downward shifts are the larger ones, so
-    all are then multiplied by loss / share, which makes the loss the share. A scale is 0 where no
-    neighbour changes the sum.
+    With M = max(upwards, downwards) and s the size, the scale of cluster j's sum is
+    t = L (M s)^(1/3) / share, L = sum of M^(2/3) s^(-1/3): the least sum of 2 t^2 / s under the
+    constraint that the sum of M / t is at most the share (METHODS section 5). All are then
+    multiplied by loss / share, which makes the loss the share. A scale is 0 where no neighbour
+    changes the sum.
 
     >>> shifts = RankedShifts(upwards=np.array([8, 0]), downwards=np.array([0, 0]))
     >>> least_vector_scales(shifts, np.array([3, 3]), 0.5)

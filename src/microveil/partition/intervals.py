@@ -32,15 +32,15 @@ CLOSE_TO_WHOLE = 1e-9
 class Intervals:
     """Records grouped by equal-width intervals, in read-only arrays.
 
-    Parameters
+    Attributes
     ----------
-    labels : ndarray of int64, shape (n_records,)
+    labels : int64 array (n_records,)
         The interval of each record, counted from 0 in ascending order.
-    edges : ndarray of float64, shape (n_intervals + 1,)
+    edges : float64 array (n_intervals + 1,)
         Interval i reaches from ``edges[i]``, included, to ``edges[i + 1]``, excluded; the
         last includes its end. They show the smallest and the largest value: for the
         custodian alone.
-    sizes : ndarray of int64, shape (n_intervals,)
+    sizes : int64 array (n_intervals,)
         How many records each interval holds; 0 may occur unless every group has k.
     """
 
@@ -201,14 +201,6 @@ def _holding(in_order: NDArray[np.float64], k: int, most: int) -> int:
     apart = apart[np.argsort((below - above)[apart], kind="stable")]
     # An interval that holds a record holds a value of its own.
     n_different = 1 + np.count_nonzero(np.diff(in_order))
-    return int(
-        kernel.most_intervals(
-            below[apart],
-            above[apart],
-            in_order[k - 1],
-            in_order[-k],
-            in_order[0],
-            in_order[-1] - in_order[0],
-            min(most, n_different),
-        )
-    )
+    lowest, spread = in_order[0], in_order[-1] - in_order[0]
+    ends = below[apart], above[apart], in_order[k - 1], in_order[-k]
+    return int(kernel.most_intervals(*ends, lowest, spread, min(most, n_different)))

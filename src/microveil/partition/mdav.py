@@ -122,15 +122,11 @@ def v_mdav(
 
     Parameters
     ----------
-    matrix : array_like (n_records, n_attributes)
-        Finite numbers; they are taken as float64.
-    k : int
-        The least cluster size, from 1 to n_records.
+    matrix, k, categories, missing, units
+        As for `mdav`.
     gamma : float, default 0.2
         How readily clusters are extended, 0 for never: the greater, the fewer and larger
         they are. The source uses 0.2 and 1.1.
-    categories, missing, units
-        As for `mdav`.
 
     Returns
     -------
@@ -172,10 +168,8 @@ def insensitive_mdav(
 
     Parameters
     ----------
-    matrix : array_like (n_records, n_attributes)
-        Finite numbers within the bounds; they are taken as float64.
-    k : int
-        The least cluster size, from 1 to n_records.
+    matrix, k
+        As for `mdav`, within the bounds.
     bounds : array_like (n_attributes, 2)
         Lower and upper bound of each attribute's domain, declared and not read from the
         data: otherwise one record rescales the distances of all and clusters can change
@@ -188,12 +182,9 @@ def insensitive_mdav(
 
     Raises
     ------
-    RequestError
-        If k is not a whole number of 1 or more, or the bounds are not finite pairs of a
-        lower and an upper bound, one per attribute.
-    DataError
-        If the matrix does not hold finite numbers within the bounds, or fewer than k
-        records.
+    RequestError, DataError
+        As `mdav`, and if the bounds are not finite pairs, one per attribute, with all records
+        within them.
 
     Notes
     -----

@@ -27,10 +27,8 @@ def optimal(values: ArrayLike, k: int) -> Partition:
 
     Parameters
     ----------
-    values : array_like (n_records,)
-        One attribute, finite numbers.
-    k : int
-        The least cluster size, from 1 to n_records.
+    values, k
+        As for `ranking`.
 
     Returns
     -------
@@ -39,10 +37,8 @@ def optimal(values: ArrayLike, k: int) -> Partition:
 
     Raises
     ------
-    RequestError
-        If k is not a whole number of 1 or more.
-    DataError
-        If the values are not one attribute of finite numbers, or fewer than k.
+    RequestError, DataError
+        As `ranking`.
 
     Notes
     -----
@@ -79,10 +75,8 @@ def noise_aware(values: ArrayLike, k: int, penalty: float) -> Partition:
 
     Parameters
     ----------
-    values : array_like (n_records,)
-        One attribute, finite numbers.
-    k : int
-        The least cluster size, from 1 to n_records.
+    values, k
+        As for `ranking`.
     penalty : float
         Expected squared noise on a cluster of one record, in squared units of the values;
         finite, 0 or more. With 0 the sum of squares is that of `optimal`.
@@ -95,10 +89,8 @@ def noise_aware(values: ArrayLike, k: int, penalty: float) -> Partition:
 
     Raises
     ------
-    RequestError
-        If k is not a whole number of 1 or more, or the penalty is no number of 0 or more.
-    DataError
-        If the values are not one attribute of finite numbers, or fewer than k.
+    RequestError, DataError
+        As `ranking`, and if the penalty is no finite number of 0 or more.
 
     Notes
     -----

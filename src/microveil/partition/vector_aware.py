@@ -40,10 +40,8 @@ def vector_aware(
 
     Parameters
     ----------
-    values : array_like (n_records,)
-        One attribute, finite numbers.
-    k : int
-        The least cluster size, from 3 to n_records.
+    values, k
+        As for `ranking`, but k from 3.
     share : float
         The attribute's own part of epsilon, above 0.
     exact_allowed : bool
@@ -58,10 +56,8 @@ def vector_aware(
 
     Raises
     ------
-    RequestError
-        If k is not a whole number of 3 or more, or the share no finite number above 0.
-    DataError
-        If the values are not one attribute of finite numbers, or fewer than k.
+    RequestError, DataError
+        As `ranking`, and if the share is no finite number above 0.
 
     Notes
     -----
