@@ -137,8 +137,8 @@ def test_the_grid_is_whole(found):
 
 
 def test_work_is_done_once(monkeypatch):
-    """One preparation, one ranking of each column, one plan of each cell, refused or not."""
-    counts = {"prepare": 0, "plan": 0, "rank": 0, "joint": 0}
+    """One preparation, one plan of each cell, refused or not."""
+    counts = {"prepare": 0, "plan": 0}
     lock = threading.Lock()
 
     def counted(name, work):
@@ -151,13 +151,10 @@ def test_work_is_done_once(monkeypatch):
 
     monkeypatch.setattr(tasks, "prepare", counted("prepare", tasks.prepare))
     monkeypatch.setattr(running, "plan_settled", counted("plan", running.plan_settled))
-    monkeypatch.setattr(LocalEngine, "rank", counted("rank", LocalEngine.rank))
-    joint = counted("joint", LocalEngine.cluster_jointly)
-    monkeypatch.setattr(LocalEngine, "cluster_jointly", joint)
     # What needs no bounds comes first and is read as strictly as the others.
     methods = "idp-cbls,laplace,dp-um,idp-ls,record-dp:partition=mdav"
     compare(people(), **{**GRID, "methods": methods, "epsilon": "1:3:1"}, **REQUEST, jobs=4)
-    assert counts == {"prepare": 1, "plan": 3 + 4 * 6, "rank": 2, "joint": 2}
+    assert counts == {"prepare": 1, "plan": 3 + 4 * 6}
 
 
 def test_what_a_matrix_of_ones_own_spends_is_its_epsilon():

@@ -1,6 +1,6 @@
 """Carrying a comparison out: each configuration planned once and drawn many times, side by side.
 
-The table is put on its grids once and every column ranked once. The work is done in threads:
+The table is put on its grids once. The work is done in threads:
 sorting and the kernels let go of the interpreter, and nothing has to be sent anywhere. Whatever
 threads do what, and whatever was done in an earlier process, a run is the same: its seed is its
 name's.
@@ -212,7 +212,7 @@ def _side_by_side(
 
 
 def _turn(configuration: Configuration) -> tuple[int, str, int]:
-    """Go through epsilon before k, so that what depends on k alone is at hand."""
+    """Go through k before epsilon: the same order whatever the order of the grid."""
     return (configuration.k or 0, str(configuration.choice), configuration.number)
 
 

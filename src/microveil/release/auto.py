@@ -34,13 +34,14 @@ from microveil.table import GridColumn
 __all__ = ["STEPS_CHOSEN", "Search", "settle", "weigh"]
 
 Steps = Mapping[str, str]
+SEARCHED: Steps = {"partition": "noise-aware"}
 # What may be best for some table: (method, its choices). Of equal errors the first is taken.
 CANDIDATES: tuple[tuple[str, Steps], ...] = (
     ("laplace", {}),
     ("dp-um", {}),
-    ("record-dp", {"partition": "noise-aware"}),
+    ("record-dp", SEARCHED),
     ("idp-vector", {"partition": "ranking"}),
-    ("idp-vector", {"partition": "noise-aware"}),
+    ("idp-vector", SEARCHED),
     ("kanon-dp", {"composition": "sequential", "sensitivity": "global"}),
     ("kanon-dp", {"sensitivity": "vector"}),
     ("idp-ls", {}),
@@ -49,10 +50,12 @@ CANDIDATES: tuple[tuple[str, Steps], ...] = (
 # And where rows are to be covered: the first takes any table, and all refusals speak of it.
 SYNTHETIC = "dp-synthetic"
 OF_ROWS: tuple[tuple[str, Steps], ...] = ((SYNTHETIC, {}), ("pram", {}))
-# What the others are never better than by much, on a table at hand. The noise-aware partition of
-# `idp-vector` takes a long search: it is weighed where its noise on clusters by rank loses at most
-# so many times what `idp-cbls` does by the same k.
-BEST, NEAR = ("laplace", "record-dp", "idp-cbls"), 4.0
+# At cluster and vector scope none is better by much than the first two here or the noise-aware
+# partitions. These take a search: of more than a few records that of `record-dp` is weighed where
+# `laplace`, whose noise it takes, loses at most so many times the least, and that of `idp-vector`
+# where its noise on clusters by rank loses so many times what `idp-cbls` does by the same k.
+BEST = ("laplace", "idp-cbls")
+FEW, FAR, NEAR = 2_000, 1e4, 1.5
 # Each k on offer is so many times the one before; first every eighth is weighed, from the largest
 # on until one loses so many times the least, then those nearer and nearer to the best.
 STEP, EVERY, GIVEN_UP, NEARER = 1.4, 8, 3.0, (4, 2, 1)
@@ -173,20 +176,30 @@ def _chosen(search: Search, asked: Mapping[str, Any]) -> Option | None:
     if any(asked.get(step) is not None for step in STEPS_CHOSEN):
         return next(iter(weigh(search, asked, listed)), None)
     found = weigh(search, asked, [one for one in listed if one[0] in BEST])
-    clustered = next((option for option in found if option.method == "idp-cbls"), None)
-    if clustered is None or asked.get("exact_cells") == "allow":
-        is_near = True
-    else:
-        method, steps = METHODS["idp-vector"], {"partition": "ranking"}
-        by_rank = _best(search, method, steps, _own(search, method, {**asked, "k": clustered.k}))
-        most = NEAR * clustered.over_variance
-        is_near = by_rank is None or by_rank.over_variance <= most
-    others = [one for one in listed if one[0] not in BEST]
     if found:
-        searched = ("idp-vector", {"partition": "noise-aware"})
-        others = [searched] if is_near else []
+        others = list(_worth_a_search(search, asked, found))
+    else:
+        others = [one for one in listed if one[0] not in BEST]
     found += weigh(search, asked, others)
     return min(found, key=lambda option: option.over_variance, default=None)
+
+
+def _worth_a_search(
+    search: Search, asked: Mapping[str, Any], found: Sequence[Option]
+) -> Iterator[tuple[str, Steps]]:
+    """Yield the noise-aware partitions that may lose less than what was found."""
+    is_small = search.prepared.table.n_records <= FEW
+    by_method = {option.method: option for option in found}
+    alone, clustered = (by_method.get(name) for name in BEST)
+    least = min(option.over_variance for option in found)
+    if is_small or alone is None or alone.over_variance <= FAR * least:
+        yield "record-dp", SEARCHED
+    if clustered is not None and not is_small and asked.get("exact_cells") != "allow":
+        ranked = ("idp-vector", {"partition": "ranking"})
+        by_rank = weigh(search, {**asked, "k": clustered.k}, [ranked])
+        if by_rank and by_rank[0].over_variance > NEAR * clustered.over_variance:
+            return
+    yield "idp-vector", SEARCHED
 
 
 def _chosen_for_rows(table: Any, asked: Mapping[str, Any]) -> Option:
