@@ -106,7 +106,8 @@ def _own(part: CutsPlan | LevelsPlan, *, is_concentrated: bool) -> Fraction:
     # A level of cuts costs 2 rate of epsilon, rate**2 / 2 of rho.
     costs = [rate**2 / 2 if is_concentrated else 2 * rate for rate in part.rates]
     learning = part.learning
-    noises = (part.present, learning and learning.atoms, learning and learning.decimals)
+    of_values = () if learning is None else (learning.atoms, learning.decimals)
+    noises = (part.present, *of_values)
     return sum(costs + [_noise(one) for one in noises if one is not None], Fraction(0))
 
 

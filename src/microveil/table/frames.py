@@ -7,7 +7,7 @@ of a frame, a schema or a file) does not come back.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import narwhals as nw
 import polars
@@ -64,25 +64,10 @@ def open_table(
     if isinstance(table, LabelledTable):
         labels = {name: column.labels for name, column in table.schema.items()}
         table = table.frame
-    is_open = isinstance(table, FrameTable)
-    if is_open:
-        opened = cast("Table", table)
-    elif _is_lazy(table):
-        opened = LazyTable(table)
-        check_names(list(opened.names))
-    elif isinstance(table, Mapping):
-        check_names(list(table))
-        opened = ArrayTable(table)
+    if isinstance(table, FrameTable):
+        opened: Table = table
     else:
-        # narwhals would word these errors with the frame's own message.
-        library = type(table).__module__.partition(".")[0]
-        if library == "pandas":
-            check_names(list(getattr(table, "columns", ())))
-        elif library == "pyarrow":
-            check_names(list(getattr(table, "column_names", ())))
-        opened = FrameTable(_narwhals(table))
-        check_names(list(opened.names))
-    if not is_open:
+        opened = _seen(table)
         opened.labels = {
             name: fitting(said, opened.kind(name), is_text=opened.is_text(name))
             for name, said in labels.items()
@@ -96,6 +81,25 @@ def open_table(
     if stated and isinstance(opened, FrameTable):
         opened.state(stated, most)
     return without_codes(opened, missing) if missing else opened
+
+
+def _seen(table: Any) -> Table:
+    """See a frame of any library, the names of whose columns can be used, as columns."""
+    # narwhals would word these errors with the frame's own message.
+    library = type(table).__module__.partition(".")[0]
+    if library == "pandas":
+        check_names(list(getattr(table, "columns", ())))
+    elif library == "pyarrow":
+        check_names(list(getattr(table, "column_names", ())))
+    elif isinstance(table, Mapping):
+        check_names(list(table))
+    if _is_lazy(table):
+        return LazyTable(table)
+    if isinstance(table, Mapping):
+        return ArrayTable(table)
+    opened = FrameTable(_narwhals(table))
+    check_names(list(opened.names))
+    return opened
 
 
 def open_beside(original: Any, release: Table, missing: MissingCodes | None = None) -> Table:
