@@ -5,14 +5,16 @@ import re
 from dataclasses import replace
 
 import microveil as mv
-from microveil.guarantee import EVERY_SCOPE, Condition, condition
+from microveil.guarantee import EVERY_SCOPE, Condition
+from microveil.guarantee.condition import condition_of
 from microveil_papers.page import reproduction_page
 
 KNOWN = (
-    condition.noise_scales(), condition.rank_boundaries(), condition.cluster_sizes(),
-    condition.bounds(["X"]), condition.resolution(["X"]), condition.columns_chosen(),
-    condition.parameters_chosen(), condition.missing_cells(), condition.exact_cells(),
-    condition.kept_columns(["X"]), condition.seeded(),
+    condition_of("noise-scales"), condition_of("rank-boundaries"), condition_of("cluster-sizes"),
+    condition_of("bounds", names=["X"]), condition_of("resolution", names=["X"]),
+    condition_of("columns-chosen"), condition_of("parameters-chosen"),
+    condition_of("missing-cells"), condition_of("exact-cells"),
+    condition_of("kept-columns", names=["X"]), condition_of("seeded"),
 )  # fmt: skip
 
 

@@ -12,18 +12,7 @@ from microveil.compare.measures import Measures
 from microveil.compare.rows import conditions_of
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.guarantee import Condition
-from microveil.guarantee.condition import (
-    cluster_sizes,
-    columns_chosen,
-    exact_cells,
-    kept_columns,
-    missing_cells,
-    noise_scales,
-    outside_checked,
-    parameters_chosen,
-    rank_boundaries,
-    repeated_people,
-)
+from microveil.guarantee.condition import condition_of
 from microveil.methods import METHODS
 from microveil.methods.idp2025 import METHODS as FIRST
 from microveil.report import comparison_report, custodian_report, publishable_report
@@ -64,16 +53,16 @@ def of_the_weather():
 
 EVERY = (
     OWN,
-    noise_scales(),
-    rank_boundaries(),
-    cluster_sizes(),
-    columns_chosen(),
-    parameters_chosen(),
-    missing_cells(),
-    exact_cells(),
-    outside_checked(),
-    repeated_people(),
-    kept_columns(["place"]),
+    condition_of("noise-scales"),
+    condition_of("rank-boundaries"),
+    condition_of("cluster-sizes"),
+    condition_of("columns-chosen"),
+    condition_of("parameters-chosen"),
+    condition_of("missing-cells"),
+    condition_of("exact-cells"),
+    condition_of("outside-checked"),
+    condition_of("repeated-people"),
+    condition_of("kept-columns", names=["place"]),
 )
 # Every method with every choice that bears on its conditions, and their ids.
 CASES = [

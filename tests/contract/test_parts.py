@@ -10,8 +10,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.proposal import proposed_recipe
-from microveil.guarantee.reading import guarantee_of
+from microveil.release.proposal import propose_recipe
 from trial_method import TRIAL, registered
 
 N = 60
@@ -402,9 +401,9 @@ FORGED = {
 def test_a_guarantee_of_parts_that_claims_more_is_none_of_ours(claim):
     """A scope, a model, a smaller epsilon or an order of rows that its parts do not bear out."""
     contents = planned(part(**CLUSTERED), RESPONSE).guarantee.to_dict()
-    assert guarantee_of(mv.Guarantee, contents).to_dict() == contents
+    assert mv.Guarantee.from_dict(contents).to_dict() == contents
     with pytest.raises((ValueError, KeyError)):
-        guarantee_of(mv.Guarantee, FORGED[claim](json.loads(json.dumps(contents))))
+        mv.Guarantee.from_dict(FORGED[claim](json.loads(json.dumps(contents))))
 
 
 RECIPE = """

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from microveil.compare import Comparison, compare
 from microveil.compare.measures import Measures
 from microveil.evaluation.measures.linkage import CHANCE
-from microveil.guarantee.condition import bounds, kept_columns, rank_boundaries
+from microveil.guarantee.condition import condition_of, rank_boundaries
 from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
 from microveil.report.axes import log_axis
 from microveil.report.chart import LEFT, room_across
@@ -182,7 +182,7 @@ def test_bounds_read_from_the_data_are_never_shown_as_declared():
     read = {"attributes": ["AGE"], "arguments": {"bounds": {"AGE": [0, 90]}},
             "read_from_data": {"bounds": ["AGE"]}}  # fmt: skip
     cell = ("dp-um", "", 5, 1.0, "vector", "idp", 20.0, 3.0)
-    page = comparison_report(made(cell, conditions=[bounds(["AGE"])], **read))
+    page = comparison_report(made(cell, conditions=[condition_of("bounds", names=["AGE"])], **read))
     assert "argument bounds, read from the data for AGE" in page
     for kind in ("answer1", "scopes"):
         (part,) = re.findall(rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL)
@@ -196,7 +196,9 @@ def test_what_is_kept_is_named_and_covered_by_no_claim():
         ("laplace", "", None, 1.0, "row", "dp", 20.0, 3.0),
         ("mdav", "", 5, None, "none", "k-anonymity", 20.0, 3.0),
     ):
-        page = comparison_report(made(cell, conditions=[kept_columns(["CITY"])]))
+        page = comparison_report(
+            made(cell, conditions=[condition_of("kept-columns", names=["CITY"])])
+        )
         for kind in ("answer1", "scopes"):
             (part,) = re.findall(
                 rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL

@@ -94,7 +94,7 @@ def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
     name = "**bold** `code` | pipe"
     people = {name: np.arange(40), "kind": np.array([name, "<b>"] * 20)}
     release = mv.protect(people, method="mdav", k=5, attributes=[name], keep=["kind"])
-    told = written(statement_of(release.guarantee), level=2, prefix="g")
+    told = written(statement_of(release.guarantee.to_dict()), level=2, prefix="g")
     assert f'<th scope="row">{name}</th>' in told
     found = compare(people, methods="mdav", k=5, runs=2, attributes=[name], classes="kind",
                     estimator=GaussianNB())  # fmt: skip

@@ -80,9 +80,9 @@ def joined(configurations: Iterable[Given]) -> tuple[Given, ...]:
 
     Examples
     --------
-    >>> from microveil.guarantee.condition import bounds, noise_scales
+    >>> from microveil.guarantee.condition import condition_of, noise_scales
     >>> configuration = {"name": "idp-ls", "model": Model.INDIVIDUAL, "scope": Scope.CLUSTER}
-    >>> held = ((noise_scales(),), (noise_scales(), bounds(["AGE"])))
+    >>> held = ((noise_scales(),), (noise_scales(), condition_of("bounds", names=["AGE"])))
     >>> (found,) = joined(Given(**configuration, conditions=conditions) for conditions in held)
     >>> clauses_of(found.conditions)
     'with the noise scales held; with the bounds held'

@@ -13,7 +13,7 @@ from microveil.cli import app
 from microveil.compare.store import opened
 from microveil.errors import DataError, FileError, RequestError
 from microveil.guarantee import Condition, Scope
-from microveil.guarantee.condition import cluster_sizes, kept_columns, noise_scales
+from microveil.guarantee.condition import cluster_sizes, condition_of, noise_scales
 from microveil_papers import PAPERS, drawing, reproduce, reproducing
 from microveil_papers.command import named_files, summary
 from microveil_papers.data import digest_of_column
@@ -421,15 +421,19 @@ def cell(*conditions, name="a-method", scope="vector", model="idp", epsilon=1.0)
 
 def test_conditions_of_any_method_reach_the_page():
     """Also those that nobody here has heard of: by their clause, their scopes and their text."""
+    kept = condition_of("kept-columns", names=["CITY"])
     rows = [
-        cell(noise_scales(), WEATHER), cell(WEATHER, kept_columns(["CITY"]), scope="cluster"),
+        cell(noise_scales(), WEATHER), cell(WEATHER, kept, scope="cluster"),
         cell(name="plain", scope="row", model="dp"),
         cell(cluster_sizes(), name="spends nothing", scope="none", epsilon=None),
     ]  # fmt: skip
     given = given_in(*(pl.DataFrame([row]) for row in rows))
     found = Reproduction(claims=(claim("y"),), figures=(), settings={"a": "b"}, given=given)
     page = reproduction_page(INVENTED, found, {}, ())
-    held = {"a-method": {noise_scales(), WEATHER, kept_columns(["CITY"])}, "plain": set()}
+    held = {
+        "a-method": {noise_scales(), WEATHER, kept},
+        "plain": set(),
+    }
     check_conditions(page, held)
     shown = {row[0]: row[1:3] for row in rows_of(page, "given-table")}
     assert shown == {

@@ -16,7 +16,7 @@ import pytest
 
 import microveil as mv
 from microveil.guarantee import Condition, Scope
-from microveil.guarantee.condition import bounds, cluster_sizes, exact_cells, noise_scales
+from microveil.guarantee.condition import cluster_sizes, condition_of, noise_scales
 from microveil.protect import plan
 from microveil_papers import PAPERS, idp2025
 from microveil_papers.given import given_in
@@ -52,8 +52,8 @@ OWN = Condition(
 def conditions_in_this_world(name):
     """What a method's epsilon hangs on here: much as it does in truth, and on the weather."""
     held = [] if name in {"laplace", "dp-um"} else [noise_scales()]
-    held += [cluster_sizes()] * (name in SIZES_CHOSEN) + [bounds(["AGE"])]
-    held += [exact_cells()] * (name == "idp-cbls") + [OWN] * (name == "idp-ls")
+    held += [cluster_sizes()] * (name in SIZES_CHOSEN) + [condition_of("bounds", names=["AGE"])]
+    held += [condition_of("exact-cells")] * (name == "idp-cbls") + [OWN] * (name == "idp-ls")
     return held
 
 
@@ -305,7 +305,12 @@ def test_peers_are_told_with_scope_spread_and_runs():
             c for c in conditions_in_this_world(row["trained on"])
             if scope != "cluster" or Scope.CLUSTER in c.scopes
         ]  # fmt: skip
-        for condition in (OWN, noise_scales(), cluster_sizes(), bounds(["AGE"])):
+        for condition in (
+            OWN,
+            noise_scales(),
+            cluster_sizes(),
+            condition_of("bounds", names=["AGE"]),
+        ):
             assert (condition.short in given) is (condition in held)
         assert left_out == [condition.short for condition in held if not condition.is_given]
     assert {row["trained on"] for row in ours if "sizes" in row["holds at"]} == {*SIZES_CHOSEN}

@@ -7,16 +7,18 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from microveil.guarantee.condition import Condition, in_short, seeded
+from microveil.guarantee.condition import Condition, condition_of, in_short
 from microveil.guarantee.model import Model
-from microveil.guarantee.notes import IN_ONE_STREAM, KEYED, KEYED_JITTER
-from microveil.guarantee.reading import guarantee_of, read_guarantee
-from microveil.guarantee.scope import Scopes, rounded_up, six_digits
-from microveil.guarantee.statement import COMPUTATIONAL, statement_of
+from microveil.guarantee.reading import contradicts, fields_of, read_contents, with_repeated_people
+from microveil.guarantee.remarks import drawn_by_key
+from microveil.guarantee.scope import Scopes, exact_text, rounded_up, six_digits
 from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
 from microveil.text import one_line
 
 __all__ = ["Guarantee"]
+
+# What is to be known of an epsilon whose randomness is keyed, in a few words.
+COMPUTATIONAL = "as far as nobody can tell ChaCha20 from chance (a computational claim)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +108,16 @@ class Guarantee:
         ...     Guarantee.read(folder / "guarantee.json") == release.guarantee
         True
         """
-        return read_guarantee(cls, Path(path))
+        return read_contents(Path(path), cls.from_dict)
 
     @classmethod
     def from_dict(cls, contents: Mapping[str, Any]) -> "Guarantee":
         """Make a guarantee of the plain values that `to_dict` gives, of schema 1 or 2."""
-        return guarantee_of(cls, contents)
+        fields = fields_of(contents)
+        # What is shown and what is exact must be one and the same.
+        if contents["schema"] == 2 and (contradicts(fields) or cls(**fields).to_dict() != contents):
+            raise ValueError
+        return cls(**with_repeated_people(fields))
 
     def drawn_from_seed(self, remarks: tuple[str, ...]) -> "Guarantee":
         """Return the guarantee of the same release where a seed draws it: nothing is covered.
@@ -125,7 +131,7 @@ class Guarantee:
             self,
             scopes=Scopes.none(),
             parts=tuple(replace(part, scopes=Scopes.none()) for part in self.parts),
-            conditions=(seeded(), *self.conditions),
+            conditions=(condition_of("seeded"), *self.conditions),
             randomness="seeded",
             remarks=remarks,
         )
@@ -142,9 +148,8 @@ class Guarantee:
         >>> planned.guarantee.drawn_by_key().provisos
         ('as far as nobody can tell ChaCha20 from chance (a computational claim)',)
         """
-        drawn = KEYED_JITTER if self.is_synthetic else KEYED
-        remarks = (remark.replace(IN_ONE_STREAM, drawn) for remark in self.remarks)
-        return replace(self, randomness="keyed", remarks=tuple(remarks))
+        remarks = drawn_by_key(self.remarks, is_synthetic=self.is_synthetic)
+        return replace(self, randomness="keyed", remarks=remarks)
 
     @property
     def missing_codes(self) -> dict[str, tuple[int | float | str, ...]]:
@@ -154,7 +159,7 @@ class Guarantee:
     @property
     def notes(self) -> tuple[str, ...]:
         """The conditions and everything else that is to be known, in whole sentences."""
-        return (*(condition.text for condition in self.conditions), *self.remarks)
+        return (*(own.text for own in self.conditions), *self.remarks)
 
     @property
     def leaves_rows_out(self) -> bool:
@@ -212,8 +217,7 @@ class Guarantee:
         """What the scopes hang on and what they leave out, in a few words each."""
         if self.randomness == "seeded":
             return ()
-        computational = (COMPUTATIONAL,) if self.is_computational else ()
-        return (*in_short(self.conditions), *computational)
+        return (*in_short(self.conditions), *([COMPUTATIONAL] if self.is_computational else []))
 
     @property
     def is_computational(self) -> bool:
@@ -221,8 +225,13 @@ class Guarantee:
         return self.randomness == "keyed" and self.epsilon is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the guarantee as plain values, for JSON."""
-        spends = self.epsilon is not None
+        """Return the guarantee as plain values, for JSON; `exact` says what floats round."""
+        delta = None if self.epsilon is None else self.delta
+        shown, exact = (
+            {"epsilon": write(self.epsilon), "delta": write(delta), "rho": write(self.rho)}
+            for write in (_rounded, exact_text)
+        )
+        shares = {terms.name: exact_text(terms.share) for terms in self.attributes}
         return {
             "schema": 2,
             "method": self.method,
@@ -231,13 +240,11 @@ class Guarantee:
             "deed": self.deed,
             "n_records": self.n_records or None,
             "model": self.model.value,
-            "epsilon": rounded_up(self.epsilon) if self.epsilon is not None else None,
-            "delta": rounded_up(self.delta) if spends else None,
-            "rho": None if self.rho is None else rounded_up(self.rho),
+            **shown,
             "k": self.k,
             "unit": self.unit.to_dict(),
             "scopes": self.scopes.to_dict(),
-            "conditions": [condition.to_dict() for condition in self.conditions],
+            "conditions": [own.to_dict() for own in self.conditions],
             "attributes": {terms.name: terms.to_dict() for terms in self.attributes},
             **({"parts": [part.to_dict() for part in self.parts]} if self.parts else {}),
             "randomness": self.randomness,
@@ -245,24 +252,8 @@ class Guarantee:
             "notes": list(self.notes),
             "shuffle": self.shuffle,
             **({"synthetic": True} if self.is_synthetic else {}),
-            "exact": self._exact(),
+            "exact": {**exact, "scopes": self.scopes.exact(), "shares": shares},
             "kinds": {terms.name: terms.kind.value for terms in self.attributes},
-        }
-
-    def _exact(self) -> dict[str, Any]:
-        """Return as text, in whole fractions, what floating point rounds."""
-        return {
-            "epsilon": _text(self.epsilon),
-            "delta": _text(self.delta if self.epsilon is not None else None),
-            "rho": _text(self.rho),
-            "scopes": {
-                scope.value: {
-                    "epsilon": _text(cover.exact_epsilon),
-                    "delta": _text(cover.exact_delta),
-                }
-                for scope, cover in self.scopes.by_scope.items()
-            },
-            "shares": {terms.name: _text(terms.share) for terms in self.attributes},
         }
 
     def summary(self) -> str:
@@ -282,9 +273,9 @@ class Guarantee:
         lines = [f"{budget}, {self.model_in_words}, {rows}:"]
         for scope, cover in self.scopes.by_scope.items():
             own = cover.exact_epsilon
-            lines.append(f"  {scope} scope: {_shown(own)}")
-        lines += [f"  {proviso}" for proviso in self.provisos]
-        return "\n".join(lines)
+            said = "not covered" if own is None else f"epsilon {six_digits(own)}"
+            lines.append(f"  {scope} scope: {said}")
+        return "\n".join([*lines, *(f"  {proviso}" for proviso in self.provisos)])
 
     @property
     def in_a_line(self) -> str:
@@ -302,18 +293,15 @@ class Guarantee:
         first, *others = (escape(one_line(line.strip())) for line in self.summary().splitlines())
         title = f"{escape(one_line(self.title))} ({escape(one_line(self.method))})"
         listed = "".join(f"<li>{line}</li>" for line in others)
-        return f"<p><strong>{title}</strong><br>{first}</p>" + (
-            f"<ul>{listed}</ul>" if listed else ""
-        )
+        return f"<p><strong>{title}</strong><br>{first}</p>" + (listed and f"<ul>{listed}</ul>")
 
     def statement(self) -> str:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""
-        return statement_of(self).to_markdown()
+        # Templates take as long to load as the rest of a release.
+        from microveil.guarantee.statement import statement_of
+
+        return statement_of(self.to_dict()).to_markdown()
 
 
-def _shown(epsilon: Fraction | None) -> str:
-    return "not covered" if epsilon is None else f"epsilon {six_digits(epsilon)}"
-
-
-def _text(number: Fraction | None) -> str | None:
-    return None if number is None else str(number)
+def _rounded(number: Fraction | None) -> float | None:
+    return None if number is None else rounded_up(number)

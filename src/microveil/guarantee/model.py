@@ -8,8 +8,6 @@ __all__ = ["Model"]
 class Model(StrEnum):
     """The privacy model that a release's claim is stated in, the weakest first.
 
-    Examples
-    --------
     >>> Model.DIFFERENTIAL_PRIVACY.at_most(Model.INDIVIDUAL)
     <Model.INDIVIDUAL: 'idp'>
     """

@@ -1,7 +1,7 @@
 """Scopes: what of a neighbouring table is looked at, and by which epsilon each is covered."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from enum import StrEnum
@@ -14,13 +14,7 @@ __all__ = ["EVERY_SCOPE", "Cover", "Scope", "Scopes"]
 
 
 class Scope(StrEnum):
-    """What is compared when one record is replaced by any other, the least first.
-
-    Examples
-    --------
-    >>> Scope.ROW.covers(Scope.VECTOR), Scope.CLUSTER.covers(Scope.VECTOR)
-    (True, False)
-    """
+    """What is compared when one record is replaced by any other, the least first."""
 
     CLUSTER = "cluster"
     VECTOR = "vector"
@@ -29,11 +23,7 @@ class Scope(StrEnum):
     @property
     def order(self) -> int:
         """Its place among the scopes: 0 is looked at least."""
-        return list(Scope).index(self)
-
-    def covers(self, other: "Scope") -> bool:
-        """Whether whatever is seen at another scope is seen at this one too."""
-        return self.order >= other.order
+        return EVERY_SCOPE.index(self)
 
     @property
     def meaning(self) -> str:
@@ -67,15 +57,11 @@ class Scope(StrEnum):
         meaning = self.meaning_of_synthetic if is_synthetic else self.meaning
         if not is_of_unit:
             return meaning
-        for one, all_of_them in _OF_UNIT.items():
-            meaning = meaning.replace(one, all_of_them)
-        return meaning
+        return meaning.replace(
+            "One person's values change", "The values of all records of one unit change"
+        ).replace("One person's record changes", "One unit's records change")
 
 
-_OF_UNIT = {
-    "One person's values change": "The values of all records of one unit change",
-    "One person's record changes": "One unit's records change",
-}
 EVERY_SCOPE = tuple(Scope)
 
 
@@ -83,19 +69,11 @@ EVERY_SCOPE = tuple(Scope)
 class Cover:
     """Whether a scope is covered, and by which epsilon and delta.
 
-    Attributes
-    ----------
-    exact_epsilon : Fraction or None
-        None where nothing is promised.
-    exact_delta : Fraction
-
-    Examples
-    --------
     >>> Cover.of(Fraction(1, 10)).epsilon, Cover.none().covered
     (0.1, False)
     """
 
-    exact_epsilon: Fraction | None
+    exact_epsilon: Fraction | None  # None where nothing is promised
     exact_delta: Fraction = Fraction(0)
 
     @classmethod
@@ -134,22 +112,11 @@ class Cover:
             return "Cover(covered=False)"
         return f"Cover(covered=True, epsilon={self.epsilon}, delta={self.delta})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cover as plain values."""
-        return {"covered": self.covered, "epsilon": self.epsilon, "delta": self.delta}
-
-    def exact(self) -> dict[str, str | None]:
-        """Return epsilon and delta as text, in whole fractions."""
-        epsilon = None if self.exact_epsilon is None else str(self.exact_epsilon)
-        return {"epsilon": epsilon, "delta": str(self.exact_delta)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scopes:
     """What epsilon covers when one record is replaced by any other, scope by scope.
 
-    Examples
-    --------
     >>> one = Cover.of(Fraction(1))
     >>> Scopes(cluster=one, vector=one, row=Cover.none()).strongest_at(Fraction(1))
     <Scope.VECTOR: 'vector'>
@@ -172,20 +139,38 @@ class Scopes:
         """The covers by scope, the least first."""
         return {Scope.CLUSTER: self.cluster, Scope.VECTOR: self.vector, Scope.ROW: self.row}
 
+    @property
+    def any_covered(self) -> bool:
+        """Whether anything is promised at any scope."""
+        return any(cover.covered for cover in self.by_scope.values())
+
     def strongest_at(self, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Scope | None:
         """Return the scope that looks at most among those that keep a budget; None if none does."""
-        kept = [scope for scope, cover in self.by_scope.items() if cover.keeps(epsilon, delta)]
+        kept = (scope for scope, cover in self.by_scope.items() if cover.keeps(epsilon, delta))
         return max(kept, key=lambda scope: scope.order, default=None)
-
-    def wider_than(self, scope: Scope | None) -> Iterator[tuple[Scope, Cover]]:
-        """Yield the scopes that look at more than one (all, for None), with their covers."""
-        for own, cover in self.by_scope.items():
-            if scope is None or own.order > scope.order:
-                yield own, cover
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return the scopes as plain values."""
-        return {scope.value: cover.to_dict() for scope, cover in self.by_scope.items()}
+        return {
+            scope.value: {"covered": own.covered, "epsilon": own.epsilon, "delta": own.delta}
+            for scope, own in self.by_scope.items()
+        }
+
+    def exact(self) -> dict[str, dict[str, str | None]]:
+        """Return epsilons and deltas as text, in whole fractions."""
+        return {
+            scope.value: {"epsilon": exact_text(own.exact_epsilon), "delta": str(own.exact_delta)}
+            for scope, own in self.by_scope.items()
+        }
+
+
+def exact_text(number: Fraction | None) -> str | None:
+    """Write what floating point would round, as a fraction.
+
+    >>> exact_text(Fraction(1, 3)), exact_text(None)
+    ('1/3', None)
+    """
+    return None if number is None else str(number)
 
 
 def six_digits(number: Fraction) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee.model import Model
-from microveil.guarantee.scope import Scopes, rounded_up
+from microveil.guarantee.scope import Scopes, exact_text, rounded_up
 from microveil.schema import (
     EPOCH,
     Attribute,
@@ -18,7 +18,7 @@ from microveil.schema import (
     Source,
     written,
 )
-from microveil.text import one_line
+from microveil.text import listed, one_line
 
 __all__ = ["AttributeTerms", "PartTerms", "Unit"]
 
@@ -30,18 +30,10 @@ RESPONSE = "randomised response"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """Who is protected: one record, or all records with one value of a column.
+    """Who is protected: one record, or all records with one value of a column."""
 
-    Attributes
-    ----------
-    column : str or None
-        None where a record is taken to be a person.
-    max_rows : int
-        How many records a unit has at most; where k-anonymity counts units, all that there are.
-    """
-
-    column: str | None = None
-    max_rows: int = 1
+    column: str | None = None  # None where a record is taken to be a person
+    max_rows: int = 1  # of a unit at most; where k-anonymity counts units, all that there are
 
     @property
     def in_words(self) -> str:
@@ -58,8 +50,7 @@ class Unit:
         >>> Unit().least(5), Unit(column="HHID").least(5)
         ('5', '5 different people (HHID)')
         """
-        people = f" different people ({one_line(self.column)})" if self.column is not None else ""
-        return f"{k}{people}"
+        return f"{k}" if self.column is None else f"{k} different people ({one_line(self.column)})"
 
     def shared_by(self, k: int) -> str:
         """Say who shares a combination of values.
@@ -98,44 +89,22 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeTerms:
-    """What is said of one protected attribute: nothing of it was read from the data.
-
-    Attributes
-    ----------
-    name : str
-    kind : Kind
-    method : str
-        The id of the method that protects it.
-    share : Fraction or None
-        Of epsilon; None where it spends none.
-    domain : tuple or None
-        Lower and upper bound, or every category; None where there is none, or it was read from
-        the data.
-    domain_source : Source
-    resolution : int, float or None
-        None where it was read from the data.
-    resolution_source : Source
-    reasons : tuple of int, float or str
-        Codes that stand in the release for why a cell is missing; dates in ISO form.
-    transition : tuple of tuple of int, str or None
-        Of a public transition matrix, in row k whole numbers in proportion to the probabilities by
-        which category k is released as each; `RESPONSE` where share and domain say them. None
-        where there is none, or it is not stated.
-    of_unit : bool
-        Whether it was drawn once a unit and copied to its records.
-    """
+    """What is said of one protected attribute: nothing of it was read from the data."""
 
     name: str
     kind: Kind
-    method: str
-    share: Fraction | None
-    domain: tuple[Plain, ...] | None
+    method: str  # the id of the method that protects it
+    share: Fraction | None  # of epsilon; None where it spends none of its own
+    domain: tuple[Plain, ...] | None  # both bounds, or every category; None where read from data
     domain_source: Source
-    resolution: Plain | None
+    resolution: Plain | None  # None where it was read from the data
     resolution_source: Source
+    # Codes that stand in the release for why a cell is missing; dates in ISO form.
     reasons: tuple[Plain, ...] = ()
+    # Of a public matrix, in row k whole numbers in proportion to the probabilities by which
+    # category k is released as each; `RESPONSE` where share and domain say them.
     transition: Transition | None = None
-    of_unit: bool = False
+    of_unit: bool = False  # drawn once a unit and copied to its records
 
     @classmethod
     def of(
@@ -146,17 +115,18 @@ class AttributeTerms:
         transition: Transition | None = None,
     ) -> "AttributeTerms":
         """Take of an attribute what may be published."""
-        from_data = attribute.resolution_from_data
+        kind, from_data = attribute.kind, attribute.resolution_from_data
         return cls(
             name=attribute.name,
-            kind=_public_kind(attribute),
+            # Whether numbers have decimals is read from the data where their resolution is.
+            kind=Kind.DECIMAL if from_data and kind is Kind.WHOLE else kind,
             method=method,
             share=share,
             domain=None if attribute.domain_source is Source.DATA else attribute.written_domain,
             domain_source=attribute.domain_source,
             resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
             resolution_source=attribute.resolution_source,
-            reasons=tuple(_written_code(code, attribute.kind) for code in attribute.reasons),
+            reasons=tuple(_written_code(code, kind) for code in attribute.reasons),
             transition=transition,
             of_unit=attribute.of_unit,
         )
@@ -186,6 +156,7 @@ class AttributeTerms:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values."""
+        rows = self.transition
         return {
             "method": self.method,
             "share": None if self.share is None else float(self.share),
@@ -194,30 +165,18 @@ class AttributeTerms:
             "resolution": self.resolution,
             "resolution_source": self.resolution_source.value,
             **({"missing_codes": list(self.reasons)} if self.reasons else {}),
-            **({} if self.transition is None else {"transition": _rows(self.transition)}),
+            **(
+                {"transition": [*map(list, rows)] if isinstance(rows, tuple) else rows}
+                if rows
+                else {}
+            ),
             **({"of_unit": True} if self.of_unit else {}),
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartTerms:
-    """What is said of one part of a release of several, the others' columns counted as kept.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    method, title, source, deed : str
-        The method's id, its name in words, where it was published, and what it did.
-    model : Model
-    epsilon : Fraction or None
-        None where the part spends none.
-    k : int or None
-        The least cluster size; None where records form no clusters.
-    scopes : Scopes
-        What its epsilon covers; nothing where a seed drew it.
-    shuffle : {"rows", "columns"} or None
-        Whether its rows, or each of its attributes, are in a random order of their own.
-    """
+    """What is said of one part of a release of several, the others' columns counted as kept."""
 
     attributes: tuple[str, ...]
     method: str
@@ -227,13 +186,13 @@ class PartTerms:
     model: Model
     epsilon: Fraction | None
     k: int | None
-    scopes: Scopes
-    shuffle: str | None
+    scopes: Scopes  # nothing is covered where a seed drew it
+    shuffle: str | None  # "rows" or "columns", in a random order of their own
 
     @property
     def named(self) -> str:
         """Its attributes, in a line."""
-        return ", ".join(map(one_line, self.attributes))
+        return listed(self.attributes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values."""
@@ -248,10 +207,7 @@ class PartTerms:
             "k": self.k,
             "scopes": self.scopes.to_dict(),
             "shuffle": self.shuffle,
-            "exact": {
-                "epsilon": None if self.epsilon is None else str(self.epsilon),
-                "scopes": {scope.value: own.exact() for scope, own in self.scopes.by_scope.items()},
-            },
+            "exact": {"epsilon": exact_text(self.epsilon), "scopes": self.scopes.exact()},
         }
 
 
@@ -259,16 +215,6 @@ def _written_code(code: Code, kind: Kind) -> Plain:
     if isinstance(code, str):
         return code
     return written(Fraction(code), Kind.DATE) if kind is Kind.DATE else code
-
-
-def _rows(transition: Transition) -> list[list[int]] | str:
-    return transition if isinstance(transition, str) else [list(row) for row in transition]
-
-
-def _public_kind(attribute: Attribute) -> Kind:
-    # Whether numbers have decimals is read from the data where their resolution is.
-    whole = attribute.resolution_from_data and attribute.kind is Kind.WHOLE
-    return Kind.DECIMAL if whole else attribute.kind
 
 
 def _number_of(shown: Plain, kind: Kind) -> Fraction:

@@ -1,30 +1,39 @@
-"""From what was decided to what is promised: the guarantee, its conditions and its remarks."""
+"""From what was decided to what is promised: the guarantee, with its terms and conditions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from microveil.guarantee import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
-from microveil.guarantee import condition as conditions
-from microveil.guarantee.notes import Circumstances, remarks
+from microveil.guarantee.condition import condition_of
+from microveil.guarantee.remarks import without_draws
 from microveil.methods import Promise
 from microveil.methods.planned import AttributePlan
+from microveil.release.circumstances import (
+    Promised,
+    handling,
+    may_be_exact,
+    remarks_of_method,
+    remarks_of_release,
+    shuffled,
+)
 from microveil.release.columns import Prepared
 from microveil.release.labels import released_labels
 from microveil.release.request import Advised, Request
 from microveil.schema import Attribute
+from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import Reasons
+from microveil.text import listed
 
 __all__ = [
     "Decided",
-    "circumstances",
     "conditions_of",
+    "described",
     "draws_at_random",
     "guarantee_of",
     "in_force",
     "labelled",
-    "named_method",
     "shuffled",
     "terms_of",
 ]
@@ -32,25 +41,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Decided:
-    """A request decided on, short of a guarantee in words.
-
-    Attributes
-    ----------
-    request : Request
-    prepared : Prepared
-    attributes : tuple of AttributePlan
-    synthetic : SyntheticPlan or None
-    promise : Promise
-        Of the method, as asked for.
-    reasons : dict of Reasons
-        By attribute that is not drawn yet: the codes of cells that are released as missing.
-    """
+    """A request decided on, short of a guarantee in words."""
 
     request: Request
     prepared: Prepared
     attributes: tuple[AttributePlan, ...]
-    synthetic: Any
-    promise: Promise
+    synthetic: SyntheticPlan | None
+    promise: Promise  # of the method, as asked for
+    # By attribute that is not drawn yet: the codes of cells that are released as missing.
     reasons: Mapping[str, Reasons] = field(default_factory=dict)
 
     @property
@@ -59,61 +57,59 @@ class Decided:
         return [part.attribute for part in self.attributes]
 
 
-class Promised(Protocol):
-    """What conditions hang on: a request decided on, or one of which only that much is known."""
-
-    @property
-    def request(self) -> Request:
-        """What was asked for."""
-        ...
-
-    @property
-    def protected(self) -> Sequence[Attribute]:
-        """The attributes."""
-        ...
-
-    @property
-    def promise(self) -> Promise:
-        """Of the method, as asked for."""
-        ...
-
-
-def shuffled(request: Request) -> str | None:
-    """Return what a release puts in random order."""
-    return request.shuffle if request.method.uses("shuffle") else None
+def draws_at_random(request: Request) -> bool:
+    """Whether anything of a release is left to chance."""
+    return request.method.randomness is not None or request.shuffle is not None
 
 
 def guarantee_of(decided: Decided) -> Guarantee:
     """Say what is promised of a release drawn with the operating system's randomness."""
-    request, parts, promise = decided.request, decided.attributes, decided.promise
-    table, method = decided.prepared.table, request.method
+    request, promise, method = decided.request, decided.promise, decided.request.method
+    table, unit, shuffle = decided.prepared.table, request.protected_unit, shuffled(request)
     kept = tuple(name for name in table.names if name in request.keep)
-    unit = request.protected_unit
     if "units" in method.can and unit.column is not None:
         unit = replace(unit, max_rows=table.n_records)
+    beside, spends = labelled([decided], kept), promise.epsilon is not None
     return Guarantee(
-        method=method.id,
-        title=promise.title or method.title,
-        source=promise.source or method.source,
-        deed=(promise.deed or method.deed).format(k=request.counted.least(request.k)),
-        model=promise.model,
-        epsilon=promise.epsilon,
+        **described(decided),
         delta=promise.delta,
         rho=promise.rho,
-        k=request.k if "k" in method.needs and "k" not in request.unused else None,
         n_records=table.n_records,
         unit=unit,
-        scopes=promise.scopes,
-        conditions=tuple(
-            conditions_of([decided], promise.epsilon, kept, labelled=labelled([decided], kept))
-        ),
+        conditions=tuple(conditions_of([decided], promise.epsilon, kept, labelled=beside)),
         attributes=terms_of(decided),
         randomness="os",
         kept=kept,
-        shuffle=shuffled(request),
+        shuffle=shuffle,
         is_synthetic="new table" in method.can,
-        remarks=_remarks(request, parts, promise, seeded=False),
+        remarks=(
+            *remarks_of_method(decided),
+            *handling(decided, shuffle),
+            *remarks_of_release([decided], promise.model, shuffle, spends=spends),
+        ),
     )
+
+
+def in_force(claim: Guarantee, decided: Decided) -> Guarantee:
+    """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
+    if decided.request.seed is None or not draws_at_random(decided.request):
+        return claim
+    return claim.drawn_from_seed(without_draws(claim.remarks, decided.promise.caveats))
+
+
+def described(decided: Decided) -> dict[str, Any]:
+    """Say what a method did and promises, of the whole release or of its part."""
+    request, promise, method = decided.request, decided.promise, decided.request.method
+    return {
+        "method": method.id,
+        "title": promise.title or method.title,
+        "source": promise.source or method.source,
+        "deed": (promise.deed or method.deed).format(k=request.counted.least(request.k)),
+        "model": promise.model,
+        "epsilon": promise.epsilon,
+        "k": request.k if "k" in method.needs and "k" not in request.unused else None,
+        "scopes": promise.scopes,
+    }
 
 
 def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
@@ -128,20 +124,6 @@ def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
         )
         for part in decided.attributes
     )
-
-
-def in_force(
-    claim: Guarantee, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
-) -> Guarantee:
-    """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
-    if request.seed is None or not draws_at_random(request):
-        return claim
-    return claim.drawn_from_seed(_remarks(request, parts, promise, seeded=True))
-
-
-def draws_at_random(request: Request) -> bool:
-    """Whether anything of a release is left to chance."""
-    return request.method.randomness is not None or request.shuffle is not None
 
 
 def labelled(decided: Sequence[Decided], kept: tuple[str, ...]) -> bool:
@@ -171,64 +153,55 @@ def conditions_of(
     labelled : bool
         Whether labels of a file are released.
     """
-    scopes: tuple[Scope, ...] = EVERY_SCOPE if epsilon is not None else ()
-    requests = [one.request for one in decided]
+    scopes, request = (EVERY_SCOPE if epsilon is not None else ()), decided[0].request
     attributes = [attribute for one in decided for attribute in one.protected]
 
-    def of(condition: Condition, names: Sequence[str]) -> Condition:
-        return _named(condition, names, decided).at(scopes)
+    def of(about: Sequence[str], name: str, names: Sequence[str] = ()) -> Iterator[Condition]:
+        if about:
+            yield _named(condition_of(name, names=names), about, decided).at(scopes)
+
+    def of_parts(name: str, holds: Callable[[Promised], bool]) -> Iterator[Condition]:
+        yield from of(_names(filter(holds, decided)), name)
 
     yield from _of_methods(decided, scopes)
-    if names := [a.name for a in attributes if a.bounds_from_data]:
-        yield of(conditions.bounds(names), names)
-    if names := [a.name for a in attributes if a.categories_from_data]:
-        yield of(conditions.categories(names), names)
-    if names := [a.name for a in attributes if a.resolution_from_data]:
-        yield of(conditions.resolution(names), names)
-    yield from _of_choices(decided, scopes)
-    if keeping := [one for one in decided if one.request.missing == "keep"]:
-        found = [attribute for one in keeping for attribute in one.protected]
-        with_reasons = [a.name for a in found if a.reasons]
-        yield of(conditions.missing_cells(with_reasons), _names(keeping))
-    yield from (condition.at(scopes) for condition in _of_unit(requests[0]))
-    if counting := [one for one in decided if _counts_records(one)]:
-        yield of(conditions.repeated_people(), _names(counting))
-    if allowing := [one for one in decided if _may_be_exact(one.request)]:
-        yield of(conditions.exact_cells(), _names(allowing))
+    for name, mark in (
+        ("bounds", "bounds_from_data"),
+        ("categories", "categories_from_data"),
+        ("resolution", "resolution_from_data"),
+    ):
+        marked = [attribute.name for attribute in attributes if getattr(attribute, mark)]
+        yield from of(marked, name, marked)
+    if scopes and any(one.request.attributes is None for one in decided):
+        yield condition_of("columns-chosen")
+    if scopes and request.looked_at == Advised.DATA:  # said of the table: of all parts
+        yield condition_of("parameters-looked-at")
+    else:
+        yield from of_parts("parameters-chosen", lambda one: one.request.advised is Advised.DATA)
+    keeping = [one for one in decided if one.request.missing == "keep"]
+    reasons = [a.name for one in keeping for a in one.protected if a.reasons]
+    yield from of(_names(keeping), "missing-reasons" if reasons else "missing-cells", reasons)
+    yield from (own.at(scopes) for own in _of_unit(request))
+    yield from of_parts("repeated-people", _counts_records)
+    yield from of_parts("exact-cells", lambda one: may_be_exact(one.request) == "allow")
     if labelled:
-        yield conditions.labels().at(scopes)
+        yield condition_of("labels").at(scopes)
     if kept:
-        yield conditions.kept_columns(kept).at(scopes)
-
-
-def _of_choices(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterator[Condition]:
-    """Yield that columns, methods, k or epsilons were chosen by the data."""
-    if any(one.request.attributes is None for one in decided) and scopes:
-        yield conditions.columns_chosen()
-    if scopes and decided[0].request.looked_at == Advised.DATA:  # said of the table: of all parts
-        yield conditions.parameters_chosen(looked_at=True).at(scopes)
-    elif advised := [one for one in decided if one.request.advised is Advised.DATA]:
-        chosen, names = conditions.parameters_chosen(), _names(advised)
-        yield _named(chosen, names, decided).at(scopes)
-
-
-def _names(decided: Iterable[Promised]) -> list[str]:
-    return [attribute.name for one in decided for attribute in one.protected]
+        yield condition_of("kept-columns", names=kept).at(scopes)
 
 
 def _counts_records(one: Promised) -> bool:
     return one.promise.model is Model.K_ANONYMITY and one.request.unit is None
 
 
-def _may_be_exact(request: Request) -> bool:
-    return "exact cells" in request.method.can and request.exact_cells == "allow"
+def _names(decided: Iterable[Promised]) -> list[str]:
+    return [attribute.name for one in decided for attribute in one.protected]
 
 
-def _named(condition: Condition, names: Sequence[str], decided: Sequence[Promised]) -> Condition:
+def _named(own: Condition, names: Sequence[str], decided: Sequence[Promised]) -> Condition:
     """Name the attributes that a condition is about, where other parts have none like it."""
-    return (
-        condition if len(decided) == 1 or set(names) == {*_names(decided)} else condition.of(names)
-    )
+    if len(decided) == 1 or set(names) == {*_names(decided)}:
+        return own
+    return replace(own, short=f"{own.short} ({listed(names)})")
 
 
 def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterator[Condition]:
@@ -236,72 +209,32 @@ def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterato
     found: dict[tuple[str, str], Condition] = {}
     names: dict[tuple[str, str], list[str]] = {}
     for one in decided:
-        for condition in one.promise.conditions:
-            key = condition.id, condition.text
-            known = found.get(key, condition).scopes
-            found[key] = condition.at(s for s in Scope if s in known or s in condition.scopes)
+        for own in one.promise.conditions:
+            key = own.id, own.text
+            known = found.get(key, own).scopes
+            found[key] = own.at(s for s in Scope if s in known or s in own.scopes)
             names.setdefault(key, []).extend(_names([one]))
     if len(decided) == 1:
         yield from found.values()
         return
-    for key, condition in found.items():
-        own = condition.at(s for s in condition.scopes if s in scopes)
-        alike = [other for other in found if other[0] == condition.id]
-        if len(alike) > 1:
-            own = own.in_words_of(names[key])
+    for key, own in found.items():
+        alike = [other for other in found if other[0] == own.id]
+        text = f"{listed(names[key])}: {own.text}" if len(alike) > 1 else own.text
+        said = replace(own, text=text, scopes=tuple(s for s in own.scopes if s in scopes))
         # In short they are then one, said once.
-        yield _named(own, [name for other in alike for name in names[other]], decided)
+        yield _named(said, [name for other in alike for name in names[other]], decided)
 
 
 def _of_unit(request: Request) -> Iterator[Condition]:
     """Yield what is taken as given of units, and that a table was not refused by a check."""
     unit, is_synthetic = request.protected_unit, "new table" in request.method.can
     if request.counted.column is not None:
-        yield conditions.people_counted(unit)
+        yield condition_of("people-counted", unit=unit)
         return
     if unit.column is not None:
-        yield conditions.unit_sizes(unit)
-    if request.outside == "error" and (is_synthetic or unit.column is not None):
-        yield conditions.outside_checked(unit, bounds=is_synthetic)
-
-
-def _remarks(
-    request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
-) -> tuple[str, ...]:
-    given = circumstances(request, parts, promise, seeded=seeded)
-    return remarks(named_method(request, promise), given, promise.caveats)
-
-
-def named_method(request: Request, promise: Promise) -> str:
-    """Return a method's id and its name as chosen."""
-    return f"{request.method.id}, {promise.title or request.method.title}"
-
-
-def circumstances(
-    request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
-) -> Circumstances:
-    """Return what of a request bears on its guarantee, beside the method."""
-    method = request.method
-    bounded = any(part.attribute.bounds is not None for part in parts)
-    by_hand = request.looked_at == Advised.DATA
-    return Circumstances(
-        seeded=seeded,
-        model=promise.model,
-        shuffle=shuffled(request),
-        is_synthetic="new table" in method.can,
-        isotonic=request.isotonic,
-        missing=request.missing,
-        never_missing=tuple(part.attribute.name for part in parts if part.attribute.never_missing),
-        clamps=request.outside == "clamp" and bounded,
-        drops=request.outside == "clamp" and request.max_rows is not None,
-        unit=request.protected_unit,
-        counts_units=request.counted.column is not None,
-        of_unit=tuple(part.attribute.name for part in parts if part.attribute.of_unit),
-        chosen_from_data=request.attributes is None,
-        exact_cells=request.exact_cells if "exact cells" in method.can else None,
-        randomness=() if method.randomness is None else (method.randomness,),
-        spends_epsilon=promise.epsilon is not None,
-        advised_publicly=request.chosen_publicly,
-        # What advice chose by the table was not chosen by public figures, whoever declares so.
-        looked_at=None if request.advised is Advised.DATA and not by_hand else request.looked_at,
-    )
+        yield condition_of("unit-sizes", unit=unit)
+        checked = "outside-checked-in-units" if is_synthetic else "units-checked"
+    else:
+        checked = "outside-checked" if is_synthetic else ""
+    if request.outside == "error" and checked:
+        yield condition_of(checked, unit=unit)

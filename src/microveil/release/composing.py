@@ -6,28 +6,27 @@ asked for its promise with the columns of the others counted as kept, unless its
 random order of their own.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from microveil.arguments import arguments
 from microveil.errors import RequestError
 from microveil.guarantee import Cover, Guarantee, Model, PartTerms, Scope, Scopes
-from microveil.guarantee.notes import (
-    Circumstances,
+from microveil.guarantee.remarks import without_draws
+from microveil.methods import Promise
+from microveil.release.circumstances import (
     handling,
     remarks_of_method,
     remarks_of_release,
-    united,
+    shuffled,
 )
 from microveil.release.claims import (
     Decided,
-    circumstances,
     conditions_of,
+    described,
     draws_at_random,
     labelled,
-    named_method,
     terms_of,
 )
 from microveil.release.columns import Prepared
@@ -44,14 +43,7 @@ ONE_METHOD = "one method, for parts of the attributes by themselves"
 
 
 def united_plan(whole: Whole, prepared: Prepared, decided: Sequence[Decided]) -> Plan:
-    """Make one plan of the plans of all parts.
-
-    Parameters
-    ----------
-    whole : Whole
-    prepared : Prepared
-        The columns of all parts.
-    decided : sequence of Decided
+    """Make one plan of the plans of all parts, whose columns are prepared together.
 
     Raises
     ------
@@ -59,31 +51,27 @@ def united_plan(whole: Whole, prepared: Prepared, decided: Sequence[Decided]) ->
         If a scope was asked for that they do not cover together.
     """
     requests = [one.request for one in decided]
-    claim = _claim(whole, decided)
+    claim = guarantee = _claim(whole, decided)
     if whole.scope is not None:
         _check_scope(claim, whole.scope, decided)
-    plans = tuple(plan_decided(one) for one in decided)
     is_seeded = requests[0].seed is not None
-    at_random = any(map(draws_at_random, requests)) or whole.shuffle is not None
+    if is_seeded and (whole.shuffle is not None or any(map(draws_at_random, requests))):
+        caveats = tuple(
+            f"{part.named}: {caveat}"
+            for part, one in zip(whole.parts, decided, strict=True)
+            for caveat in one.promise.caveats
+        )
+        guarantee = claim.drawn_from_seed(without_draws(claim.remarks, caveats))
+    plans = tuple(plan_decided(one) for one in decided)
+    named = {part.named: one for part, one in zip(whole.parts, decided, strict=True)}
+    wanted = whole.scope is not None or bool(whole.keep) or is_seeded
     return Plan(
         table=prepared.table,
         attributes=tuple(part for plan in plans for part in plan.attributes),
         synthetic=None,
-        guarantee=(
-            claim.drawn_from_seed(_remarks(whole, decided, claim, seeded=True))
-            if is_seeded and at_random
-            else claim
-        ),
+        guarantee=guarantee,
         claim=claim,
-        notes=notes_of_parts(
-            [
-                (part.named, one.request, one.attributes)
-                for part, one in zip(whole.parts, decided, strict=True)
-            ],
-            prepared,
-            claim,
-            wanted=whole.scope is not None or bool(whole.keep) or is_seeded,
-        ),
+        notes=notes_of_parts(named, prepared, claim, wanted=wanted),
         parameters=_parameters(whole, requests),
         unused=tuple(dict.fromkeys(name for plan in plans for name in plan.unused)),
         isotonic=any(plan.isotonic for plan in plans),
@@ -97,22 +85,21 @@ def united_plan(whole: Whole, prepared: Prepared, decided: Sequence[Decided]) ->
 
 def _claim(whole: Whole, decided: Sequence[Decided]) -> Guarantee:
     """Say what is promised of a release of several parts, drawn by the system's randomness."""
-    promises = [one.promise for one in decided]
-    first = decided[0].request
-    epsilons = [promise.epsilon for promise in promises]
-    known = [epsilon for epsilon in epsilons if epsilon is not None]
-    epsilon = sum(known, Fraction(0)) if len(known) == len(epsilons) else None
+    promises, methods = [one.promise for one in decided], [one.request.method.id for one in decided]
+    epsilons = [promise.epsilon for promise in promises if promise.epsilon is not None]
+    epsilon = sum(epsilons, Fraction(0)) if len(epsilons) == len(promises) else None
     model = min((promise.model for promise in promises), key=lambda model: model.strength)
     if model is Model.K_ANONYMITY:
         # Together with others' values nobody of a cluster is like the rest of it.
         model = Model.NONE
-    apart = [one.request.shuffle for one in decided]
-    shuffle = whole.shuffle or ("parts" if any(apart) else None)
-    if all(order == "columns" for order in apart):
+    orders = [one.request.shuffle for one in decided]
+    shuffle = whole.shuffle or ("parts" if any(orders) else None)
+    if set(orders) == {"columns"}:
         shuffle = "columns"
-    claim = Guarantee(
-        method=" + ".join(dict.fromkeys(one.request.method.id for one in decided)),
-        title=SEVERAL if len({one.request.method.id for one in decided}) > 1 else ONE_METHOD,
+    beside = labelled(decided, whole.keep)
+    return Guarantee(
+        method=" + ".join(dict.fromkeys(methods)),
+        title=SEVERAL if len(set(methods)) > 1 else ONE_METHOD,
         source="",
         deed="",
         model=model,
@@ -120,82 +107,49 @@ def _claim(whole: Whole, decided: Sequence[Decided]) -> Guarantee:
         delta=sum((promise.delta for promise in promises), Fraction(0)),
         k=None,
         n_records=decided[0].prepared.table.n_records,
-        unit=first.protected_unit,
-        scopes=_added([promise.scopes for promise in promises]),
-        conditions=tuple(
-            conditions_of(decided, epsilon, whole.keep, labelled=labelled(decided, whole.keep))
-        ),
+        unit=decided[0].request.protected_unit,
+        scopes=Scopes(**{scope.value: _added(promises, scope) for scope in Scope}),
+        conditions=tuple(conditions_of(decided, epsilon, whole.keep, labelled=beside)),
         attributes=tuple(terms for one in decided for terms in terms_of(one)),
-        parts=tuple(map(_terms_of_part, decided)),
+        parts=tuple(
+            PartTerms(
+                **described(one),
+                attributes=tuple(attribute.name for attribute in one.protected),
+                shuffle=one.request.shuffle,
+            )
+            for one in decided
+        ),
         randomness="os",
         kept=whole.keep,
         shuffle=shuffle,
-        remarks=(),
-    )
-    return replace(claim, remarks=_remarks(whole, decided, claim, seeded=False))
-
-
-def _added(scopes: Sequence[Scopes]) -> Scopes:
-    """Add up what each part spends at each scope; a scope that one leaves out is not covered."""
-
-    def together(scope: Scope) -> Cover:
-        covers = [own[scope] for own in scopes]
-        epsilons = [cover.exact_epsilon for cover in covers if cover.exact_epsilon is not None]
-        if len(epsilons) < len(covers):
-            return Cover.none()
-        deltas = (cover.exact_delta for cover in covers)
-        return Cover.of(sum(epsilons, Fraction(0)), sum(deltas, Fraction(0)))
-
-    return Scopes(**{scope.value: together(scope) for scope in Scope})
-
-
-def _terms_of_part(decided: Decided) -> PartTerms:
-    request, promise = decided.request, decided.promise
-    uses_k = "k" in request.method.needs and "k" not in request.unused
-    return PartTerms(
-        attributes=tuple(part.attribute.name for part in decided.attributes),
-        method=request.method.id,
-        title=promise.title or request.method.title,
-        source=promise.source or request.method.source,
-        deed=(promise.deed or request.method.deed).format(k=request.counted.least(request.k)),
-        model=promise.model,
-        epsilon=promise.epsilon,
-        k=request.k if uses_k else None,
-        scopes=promise.scopes,
-        shuffle=request.shuffle,
+        remarks=(
+            *_remarks_of_parts(whole, decided),
+            *remarks_of_release(decided, model, shuffle, spends=epsilon is not None),
+        ),
     )
 
 
-def _remarks(
-    whole: Whole, decided: Sequence[Decided], claim: Guarantee, *, seeded: bool
-) -> tuple[str, ...]:
-    """Return what else is to be known: of each part, and of the release that they make."""
-    found: list[Circumstances] = []
-    of_parts, handled = [], []
+def _added(promises: Sequence[Promise], scope: Scope) -> Cover:
+    """Add up what each part spends at a scope; one that a part leaves out is not covered."""
+    covers = [promise.scopes[scope] for promise in promises]
+    epsilons = [cover.exact_epsilon for cover in covers if cover.exact_epsilon is not None]
+    if len(epsilons) < len(covers):
+        return Cover.none()
+    deltas = (cover.exact_delta for cover in covers)
+    return Cover.of(sum(epsilons, Fraction(0)), sum(deltas, Fraction(0)))
+
+
+def _remarks_of_parts(whole: Whole, decided: Sequence[Decided]) -> Iterator[str]:
+    """Yield what each part's method did, then what all did to cells and rows, then what some."""
+    handled = []
     for one, part in zip(decided, whole.parts, strict=True):
-        own = circumstances(one.request, one.attributes, one.promise, seeded=seeded)
-        given = replace(
-            own, apart=one.request.shuffle is not None, shuffle=own.shuffle or whole.shuffle
-        )
-        named = named_method(one.request, one.promise)
-        of_parts += [
-            f"{part.named}: {remark}"
-            for remark in remarks_of_method(named, given, one.promise.caveats)
-        ]
-        handled.append((part.named, handling(given)))
-        found.append(given)
-    laws = dict.fromkeys(law for given in found for law in given.randomness)
-    looked_at = {given.looked_at for given in found}
-    together = replace(
-        found[0],
-        looked_at=looked_at.pop() if len(looked_at) == 1 else None,
-        model=claim.model,
-        shuffle=claim.shuffle,
-        of_unit=tuple(name for given in found for name in given.of_unit),
-        randomness=tuple(laws),
-        spends_epsilon=claim.epsilon is not None,
-    )
-    return (*of_parts, *united(handled), *remarks_of_release(together))
+        apart, order = one.request.shuffle is not None, shuffled(one.request) or whole.shuffle
+        yield from (f"{part.named}: {own}" for own in remarks_of_method(one, apart=apart))
+        handled.append((part.named, [*handling(one, order, apart=apart)]))
+    common = [own for own in handled[0][1] if all(own in others for _, others in handled)]
+    yield from common
+    for named, remarks in handled:
+        yield from (f"{named}: {own}" for own in remarks if own not in common)
 
 
 def _check_scope(claim: Guarantee, scope: str, decided: Sequence[Decided]) -> None:

@@ -150,7 +150,7 @@ def plan_decided(decided: Decided) -> Plan:
         table=prepared.table,
         attributes=parts,
         synthetic=decided.synthetic,
-        guarantee=in_force(claim, request, parts, decided.promise),
+        guarantee=in_force(claim, decided),
         claim=claim,
         notes=plan_notes(request, parts, prepared, claim),
         parameters=request.parameters(),

@@ -124,7 +124,8 @@ def _rest(scopes: Scopes, widest: Scope | None) -> str:
         f"{scope} scope: not covered"
         if cover.epsilon is None
         else f"{scope} scope: epsilon {rounded_up(cover.epsilon)}"
-        for scope, cover in scopes.wider_than(widest)
+        for scope, cover in scopes.by_scope.items()
+        if widest is None or scope.order > widest.order
     )
 
 

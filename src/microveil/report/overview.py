@@ -87,6 +87,6 @@ def guarantee_section(guarantee: Guarantee, *, level: int, prefix: str) -> Secti
     return Section(
         identifier=f"{prefix}guarantee1",
         title="What this release guarantees",
-        body=written(statement_of(guarantee), level=level, prefix=f"{prefix}guarantee"),
+        body=written(statement_of(guarantee.to_dict()), level=level, prefix=f"{prefix}guarantee"),
         heads_itself=True,
     )

@@ -2,10 +2,11 @@
 
 readable    names and other text of a table, so that they do nothing where they are shown
 document    headings, paragraphs, lists and tables as a value, and that as Markdown
-    aligned     rows under each other, for a terminal
+templates   documents from jinja2 templates
+aligned     rows under each other, for a terminal
 """
 
 from microveil.text.aligned import aligned, wrapped
-from microveil.text.readable import one_line, readable, shortened
+from microveil.text.readable import enumerated, listed, one_line, readable, shortened
 
-__all__ = ["aligned", "one_line", "readable", "shortened", "wrapped"]
+__all__ = ["aligned", "enumerated", "listed", "one_line", "readable", "shortened", "wrapped"]

@@ -1,6 +1,8 @@
 """Names and other text of a table, as they can be shown."""
 
-__all__ = ["one_line", "readable", "shortened"]
+from collections.abc import Iterable
+
+__all__ = ["enumerated", "listed", "one_line", "readable", "shortened"]
 
 
 def readable(text: str) -> str:
@@ -23,6 +25,25 @@ def one_line(text: str) -> str:
     'AGE # of people'
     """
     return " ".join(readable(text).split())
+
+
+def listed(names: Iterable[str]) -> str:
+    r"""Write names, which are anybody's text, in a row.
+
+    >>> listed(["AGE\n# of people", "SEX"])
+    'AGE # of people, SEX'
+    """
+    return ", ".join(map(one_line, names))
+
+
+def enumerated(parts: Iterable[str]) -> str:
+    """Write parts of a sentence in a row.
+
+    >>> enumerated(["bounds", "sizes", "labels"])
+    'bounds, sizes and labels'
+    """
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def shortened(name: str, width: int = 40) -> str:
