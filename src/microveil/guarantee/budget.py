@@ -11,15 +11,8 @@ __all__ = ["as_fraction", "exact_number", "split"]
 
 
 def as_fraction(value: Any, place: str, rule: str, remedy: str) -> Fraction:
-    """Take a number as the exact decimal it is written as: 0.1 is 1/10.
+    """Take a number above 0 as the exact decimal it is written as; else refuse in the words given.
 
-    Raises
-    ------
-    RequestError
-        With the words given, if it is not a finite number above 0.
-
-    Examples
-    --------
     >>> as_fraction(0.1, "epsilon", "epsilon must be above 0", "pass epsilon=1")
     Fraction(1, 10)
     """
@@ -48,26 +41,16 @@ def exact_number(value: Any) -> Fraction:
 def split(
     epsilon: Fraction, names: Sequence[str], weights: Mapping[str, Any] | None = None
 ) -> dict[str, Fraction]:
-    """Split epsilon over attributes: evenly, or in proportion to weights (1 where not given).
+    """Split epsilon over attributes in proportion to weights, 1 where not given: exact fractions.
 
-    Shares are exact fractions that sum to epsilon.
-
-    Raises
-    ------
-    RequestError
-        If a weight is not above 0 or names no protected attribute.
-
-    Examples
-    --------
     >>> split(Fraction(1), ["AGI", "FEDTAX"], {"AGI": 2})
     {'AGI': Fraction(2, 3), 'FEDTAX': Fraction(1, 3)}
     """
     weights = weights or {}
     for name in weights:
         if name not in names:
-            raise RequestError(
-                f"budget of '{name}'", "it is no protected attribute", "leave it out"
-            )
+            place = f"budget of '{name}'"
+            raise RequestError(place, "it is no protected attribute", "leave it out")
     each = {
         name: as_fraction(
             weights.get(name, 1),

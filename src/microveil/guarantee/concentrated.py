@@ -24,35 +24,14 @@ def concentrated_budget(epsilon: Fraction, delta: Fraction) -> Fraction:
 
         delta = exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1/alpha)**alpha.
 
-    Parameters
-    ----------
-    epsilon : Fraction
-        Above 0.
-    delta : Fraction
-        Between 0 and 1.
-
-    Returns
-    -------
-    Fraction
-        Above 0; over a power of 2. The conversion holds with it at one order, in arithmetic
-        rounded against it; it is within a part in 2**60 of the largest over all orders.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0 or delta not between 0 and 1.
-
-    Notes
-    -----
     Solved for rho, with s = alpha - 1,
 
         rho = (epsilon + (ln(delta) + ln(1 + s) + s ln(1 + 1/s)) / s) / (1 + s),
 
     which rises in s to one maximum and falls, since ln(delta) above is convex in alpha. Every
-    s gives a budget that holds: where the maximum is found bears on its size alone.
+    s gives a budget that holds, in arithmetic rounded against it: where the maximum is found
+    bears on its size alone, by less than a part in 2**60.
 
-    Examples
-    --------
     >>> round(float(concentrated_budget(Fraction(1), Fraction(1, 10**9))), 5)
     0.01497
     """
@@ -76,27 +55,11 @@ def concentrated_budget(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
-    """Return an epsilon that rho-zCDP keeps with a delta, nearly the least.
+    """Return an epsilon whose `concentrated_budget` with a delta is at least rho, nearly the least.
 
-    Parameters
-    ----------
-    rho : Fraction
-        Above 0.
-    delta : Fraction
-        Between 0 and 1.
-
-    Returns
-    -------
-    Fraction
-        Whose `concentrated_budget` with that delta is at least rho.
-
-    Notes
-    -----
     Sought below rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016), which always does: it is
     off by less than a part in 2**16 of that.
 
-    Examples
-    --------
     >>> round(float(epsilon_of(Fraction(1, 100), Fraction(1, 10**9))), 3)
     0.81
     """

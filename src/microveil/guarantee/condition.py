@@ -30,9 +30,9 @@ WORDS: dict[str, dict[str, Any]] = tomllib.loads(
     files("microveil.guarantee").joinpath("conditions.toml").read_text("utf-8")
 )
 # Those that a request brings with it, whatever its method: a comparison says them once for all.
-OF_REQUESTS = frozenset({entry.get("id", name) for name, entry in WORDS.items()}) - {
-    *("noise-scales", "rank-boundaries", "cluster-sizes")
-}
+OF_REQUESTS = frozenset(
+    entry.get("id", name) for name, entry in WORDS.items() if not entry.get("of_method")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +81,18 @@ def condition_of(name: str, *, names: Sequence[str] = (), unit: Unit | None = No
     >>> condition_of("kept-columns", names=["CITY"]).clause
     'not for what is released as it is: CITY'
     """
-    entry = {"id": name, "scopes": EVERY_SCOPE, **WORDS[name]}
-    column = one_line(unit.column or "") if unit else ""
-    for key in ("short", "text"):
-        entry[key] = entry[key].format(names=listed(names), unit=unit, column=column)
-    return Condition.from_dict(entry)
+    entry, column = WORDS[name], one_line(unit.column or "") if unit else ""
+    short, text = (
+        entry[key].format(names=listed(names), unit=unit, column=column)
+        for key in ("short", "text")
+    )
+    return Condition(
+        id=entry.get("id", name),
+        short=short,
+        text=text,
+        is_given=entry.get("is_given", True),
+        scopes=tuple(map(Scope, entry.get("scopes", EVERY_SCOPE))),
+    )
 
 
 noise_scales = partial(condition_of, "noise-scales")

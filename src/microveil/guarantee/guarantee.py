@@ -11,7 +11,7 @@ from microveil.guarantee.condition import Condition, condition_of, in_short
 from microveil.guarantee.model import Model
 from microveil.guarantee.reading import contradicts, fields_of, read_contents, with_repeated_people
 from microveil.guarantee.remarks import drawn_by_key
-from microveil.guarantee.scope import Scopes, exact_text, rounded_up, six_digits
+from microveil.guarantee.scope import Scopes, exact_text, shown, six_digits
 from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
 from microveil.text import one_line
 
@@ -227,11 +227,7 @@ class Guarantee:
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain values, for JSON; `exact` says what floats round."""
         delta = None if self.epsilon is None else self.delta
-        shown, exact = (
-            {"epsilon": write(self.epsilon), "delta": write(delta), "rho": write(self.rho)}
-            for write in (_rounded, exact_text)
-        )
-        shares = {terms.name: exact_text(terms.share) for terms in self.attributes}
+        budget = {"epsilon": self.epsilon, "delta": delta, "rho": self.rho}
         return {
             "schema": 2,
             "method": self.method,
@@ -240,7 +236,7 @@ class Guarantee:
             "deed": self.deed,
             "n_records": self.n_records or None,
             "model": self.model.value,
-            **shown,
+            **{name: shown(number) for name, number in budget.items()},
             "k": self.k,
             "unit": self.unit.to_dict(),
             "scopes": self.scopes.to_dict(),
@@ -252,7 +248,11 @@ class Guarantee:
             "notes": list(self.notes),
             "shuffle": self.shuffle,
             **({"synthetic": True} if self.is_synthetic else {}),
-            "exact": {**exact, "scopes": self.scopes.exact(), "shares": shares},
+            "exact": {
+                **{name: exact_text(number) for name, number in budget.items()},
+                "scopes": self.scopes.exact(),
+                "shares": {terms.name: exact_text(terms.share) for terms in self.attributes},
+            },
             "kinds": {terms.name: terms.kind.value for terms in self.attributes},
         }
 
@@ -301,7 +301,3 @@ class Guarantee:
         from microveil.guarantee.statement import statement_of
 
         return statement_of(self.to_dict()).to_markdown()
-
-
-def _rounded(number: Fraction | None) -> float | None:
-    return None if number is None else rounded_up(number)

@@ -1,25 +1,19 @@
-"""The plain values of a guarantee read again, of schema 2 or of schema 1 (version 0.1).
+"""The plain values of a guarantee read again: what they say of its fields, and what they may not.
 
-Nothing here knows the class: a file becomes the values of its fields. What schema 1 left unsaid
-is added, or the file would launder an old claim: the noise scales of individual differential
-privacy are a condition, columns or parameters left to the data are one too and cost the row
-scope, and nothing of it is then differential privacy.
+Nothing here knows the class: a file becomes the values of its fields.
 """
 
-import datetime
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
 from microveil.errors import FileError
-from microveil.guarantee.budget import exact_number
 from microveil.guarantee.condition import Condition, condition_of
 from microveil.guarantee.model import Model
-from microveil.guarantee.remarks import FURTHER
+from microveil.guarantee.schema_1 import COST_ROW_SCOPE, as_schema_2
 from microveil.guarantee.scope import EVERY_SCOPE, Cover, Scope, Scopes
 from microveil.guarantee.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
 from microveil.schema import Kind, Source
@@ -29,18 +23,6 @@ __all__ = ["contradicts", "fields_of", "read_contents", "with_repeated_people"]
 Made = TypeVar("Made")
 Fields = dict[str, Any]
 
-# Sentences by which certificates of schema 1 spoke of what are conditions now.
-SCHEMA_1 = {
-    "was left to a look at the table": "columns-chosen",
-    "Parameters left to advice were chosen by the error": "parameters-chosen",
-    "that means by the same rank boundaries": "rank-boundaries",
-    "rank boundaries held": "rank-boundaries",
-    "Cluster sizes were chosen from the data": "cluster-sizes",
-    "The partition was chosen from the data": "cluster-sizes",
-    "Cells without a value are released as such": "missing-cells",
-    "exactly as they are; this was allowed": "exact-cells",
-}
-COST_ROW_SCOPE = {"columns-chosen", "parameters-chosen"}
 # What individual differential privacy takes as given, and differential privacy never does.
 NOT_DP = {
     *("noise-scales", "rank-boundaries", "cluster-sizes", "bounds", "categories", "resolution"),
@@ -67,41 +49,25 @@ def read_contents(path: Path, made: Callable[[Any], Made]) -> Made:
 
 
 def fields_of(contents: Mapping[str, Any]) -> Fields:
-    """Return the fields of a guarantee from its plain values.
+    """Return the fields of a guarantee from its plain values, of schema 1 or 2.
 
     Raises
     ------
     KeyError, TypeError, ValueError
         If they are not those of a guarantee.
     """
-    known = {1: _of_schema_1, 2: _of_schema_2}
-    if contents["schema"] not in known:
+    if contents["schema"] == 1:
+        contents = as_schema_2(contents)
+    if contents["schema"] != 2:
         raise ValueError
-    return known[contents["schema"]](contents)
-
-
-def with_repeated_people(fields: Fields) -> Fields:
-    """Add the condition of k-anonymity that counts records, which earlier versions left unsaid."""
-    models = {fields["model"], *(part.model for part in fields.get("parts", ()))}
-    said = {own.id for own in fields["conditions"]}
-    counts_people = fields.get("unit", Unit()).column is not None
-    if Model.K_ANONYMITY not in models or counts_people or "repeated-people" in said:
-        return fields
-    own = condition_of("repeated-people").at(EVERY_SCOPE if fields["epsilon"] is not None else ())
-    # What is kept comes last.
-    ordered = sorted((*fields["conditions"], own), key=lambda one: one.id == "kept-columns")
-    return {**fields, "conditions": tuple(ordered)}
-
-
-def _of_schema_2(contents: Mapping[str, Any]) -> Fields:
-    exact, kinds = contents["exact"], contents["kinds"]
+    exact, kinds, conditions = contents["exact"], contents["kinds"], contents["conditions"]
     return {
         **_shared(contents),
         "delta": _fraction(exact["delta"]) or Fraction(0),
         "rho": _fraction(exact["rho"]),
         "n_records": _count(contents["n_records"]) or 0,
         "unit": _unit(contents["unit"]),
-        "conditions": tuple(map(_condition, contents["conditions"])),
+        "conditions": tuple(map(_condition, conditions)),
         "attributes": tuple(
             _terms(name, terms, Kind(kinds[name]), _fraction(exact["shares"][name]))
             for name, terms in contents["attributes"].items()
@@ -111,8 +77,21 @@ def _of_schema_2(contents: Mapping[str, Any]) -> Fields:
         "kept": tuple(map(_words, contents["kept"])),
         "shuffle": _one_of(contents["shuffle"], None, "rows", "columns", "parts"),
         "is_synthetic": contents.get("synthetic", False) is True,
-        "remarks": tuple(map(_words, contents["notes"][len(contents["conditions"]) :])),
+        "remarks": tuple(map(_words, contents["notes"][len(conditions) :])),
     }
+
+
+def with_repeated_people(fields: Fields) -> Fields:
+    """Add the condition of k-anonymity that counts records, which earlier versions left unsaid."""
+    models = {fields["model"], *(part.model for part in fields["parts"])}
+    said = {own.id for own in fields["conditions"]}
+    counts_people = fields["unit"].column is not None
+    if Model.K_ANONYMITY not in models or counts_people or "repeated-people" in said:
+        return fields
+    own = condition_of("repeated-people").at(EVERY_SCOPE if fields["epsilon"] is not None else ())
+    # What is kept comes last.
+    ordered = sorted((*fields["conditions"], own), key=lambda one: one.id == "kept-columns")
+    return {**fields, "conditions": tuple(ordered)}
 
 
 def _shared(contents: Mapping[str, Any]) -> Fields:
@@ -123,16 +102,14 @@ def _shared(contents: Mapping[str, Any]) -> Fields:
         "epsilon": _fraction(contents["exact"]["epsilon"]),
         "k": _count(contents["k"]),
         "scopes": Scopes(
-            **{
-                scope.value: Cover(
-                    exact_epsilon=_fraction(contents["exact"]["scopes"][scope.value]["epsilon"]),
-                    exact_delta=_fraction(contents["exact"]["scopes"][scope.value]["delta"])
-                    or Fraction(0),
-                )
-                for scope in EVERY_SCOPE
-            }
+            **{own.value: _cover(contents["exact"]["scopes"][own.value]) for own in EVERY_SCOPE}
         ),
     }
+
+
+def _cover(exact: Mapping[str, Any]) -> Cover:
+    epsilon, delta = _fraction(exact["epsilon"]), _fraction(exact["delta"])
+    return Cover(exact_epsilon=epsilon, exact_delta=delta or Fraction(0))
 
 
 def _part(contents: Mapping[str, Any]) -> PartTerms:
@@ -273,91 +250,3 @@ def _covers_too_much(whole: Scopes, parts: Sequence[PartTerms], scope: Scope) ->
 def _sum(epsilons: Sequence[Fraction | None]) -> Fraction | None:
     known = [epsilon for epsilon in epsilons if epsilon is not None]
     return sum(known, Fraction(0)) if len(known) == len(epsilons) else None
-
-
-def _of_schema_1(contents: Mapping[str, Any]) -> Fields:
-    """Read what schema 1 holds, and add the conditions that it did not say as such."""
-    # White space of any kind must not hide a sentence.
-    notes = tuple(" ".join(_words(note).split()) for note in contents["notes"])
-    model, epsilon = Model(contents["model"]), contents["epsilon"]
-    conditions = tuple(_conditions_of_schema_1(contents, " ".join(notes)))
-    scopes = Scopes(
-        **{
-            name: Cover.of(exact_number(cover["epsilon"])) if cover["covered"] else Cover.none()
-            for name, cover in contents["scopes"].items()
-        }
-    )
-    if not COST_ROW_SCOPE.isdisjoint(own.id for own in conditions):
-        model, scopes = model.at_most(Model.INDIVIDUAL), replace(scopes, row=Cover.none())
-    named = next(note for note in notes if note.startswith("Method: "))
-    method, _, title = named.removeprefix("Method: ").removesuffix(".").partition(", ")
-    # One sentence was false of individual differential privacy.
-    further = FURTHER[model] if model is Model.INDIVIDUAL else None
-    return {
-        "method": method,
-        "title": title,
-        "source": "",
-        "deed": "",
-        "model": model,
-        "epsilon": None if epsilon is None else exact_number(epsilon),
-        "k": contents["k"],
-        "n_records": 0,
-        "scopes": scopes,
-        "conditions": conditions,
-        "attributes": tuple(
-            _terms_of_schema_1(name, terms, method)
-            for name, terms in contents["attributes"].items()
-        ),
-        "randomness": contents["randomness"],
-        "kept": tuple(contents["kept"]),
-        "remarks": tuple(
-            further if further and "adds its epsilon to this one's" in note else note
-            for note in notes
-        ),
-    }
-
-
-def _conditions_of_schema_1(contents: Mapping[str, Any], said: str) -> Iterator[Condition]:
-    spends, attributes = contents["epsilon"] is not None, contents["attributes"]
-    scopes = EVERY_SCOPE if spends else ()
-    if contents["randomness"] == "seeded":
-        yield condition_of("seeded").at(scopes)
-    if contents["model"] == Model.INDIVIDUAL.value:
-        yield condition_of("noise-scales").at(scopes)
-    for id_ in dict.fromkeys(id_ for sentence, id_ in SCHEMA_1.items() if sentence in said):
-        if spends:
-            yield condition_of(id_)
-        elif id_ == "missing-cells":
-            yield condition_of(id_).at(())
-    for source, id_ in (("bounds_source", "bounds"), ("resolution_source", "resolution")):
-        names = [name for name, own in attributes.items() if own[source] == Source.DATA.value]
-        if names:
-            yield condition_of(id_, names=names).at(scopes)
-    if contents["kept"]:
-        yield condition_of("kept-columns", names=contents["kept"]).at(scopes)
-
-
-def _terms_of_schema_1(name: str, terms: Mapping[str, Any], method: str) -> AttributeTerms:
-    share, domain = terms["share"], terms["bounds"]
-    return AttributeTerms(
-        name=name,
-        kind=_kind_of(domain),
-        method=method,
-        share=None if share is None else exact_number(share),
-        domain=None if domain is None else tuple(domain),
-        domain_source=Source(terms["bounds_source"]),
-        resolution=terms["resolution"],
-        resolution_source=Source(terms["resolution_source"]),
-    )
-
-
-def _kind_of(domain: list[Any] | None) -> Kind:
-    """Tell dates and categories from numbers, as far as a certificate of schema 1 shows them."""
-    if not domain or not isinstance(domain[0], str):
-        return Kind.DECIMAL
-    try:
-        for bound in domain:
-            datetime.date.fromisoformat(bound)
-    except ValueError:
-        return Kind.OTHER
-    return Kind.DATE if len(domain) == 2 else Kind.OTHER

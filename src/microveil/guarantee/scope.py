@@ -55,14 +55,16 @@ class Scope(StrEnum):
         "One unit's records change, "
         """
         meaning = self.meaning_of_synthetic if is_synthetic else self.meaning
-        if not is_of_unit:
-            return meaning
-        return meaning.replace(
-            "One person's values change", "The values of all records of one unit change"
-        ).replace("One person's record changes", "One unit's records change")
+        for one, all_of_them in _OF_UNIT.items() if is_of_unit else ():
+            meaning = meaning.replace(one, all_of_them)
+        return meaning
 
 
 EVERY_SCOPE = tuple(Scope)
+_OF_UNIT = {
+    "One person's values change": "The values of all records of one unit change",
+    "One person's record changes": "One unit's records change",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +96,12 @@ class Cover:
     @property
     def epsilon(self) -> float | None:
         """The epsilon in floating point, rounded up; None where not covered."""
-        return None if self.exact_epsilon is None else rounded_up(self.exact_epsilon)
+        return shown(self.exact_epsilon)
 
     @property
     def delta(self) -> float | None:
         """The delta in floating point, rounded up; None where not covered."""
-        return None if self.exact_epsilon is None else rounded_up(self.exact_delta)
+        return shown(self.exact_delta) if self.covered else None
 
     def keeps(self, epsilon: Fraction, delta: Fraction = Fraction(0)) -> bool:
         """Whether the scope is covered by no more than a budget."""
@@ -165,12 +167,13 @@ class Scopes:
 
 
 def exact_text(number: Fraction | None) -> str | None:
-    """Write what floating point would round, as a fraction.
-
-    >>> exact_text(Fraction(1, 3)), exact_text(None)
-    ('1/3', None)
-    """
+    """Write what floating point would round, as a fraction: 1/3."""
     return None if number is None else str(number)
+
+
+def shown(number: Fraction | None) -> float | None:
+    """Return what is shown of a number: a float that does not understate it."""
+    return None if number is None else rounded_up(number)
 
 
 def six_digits(number: Fraction) -> str:

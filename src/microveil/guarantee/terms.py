@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee.model import Model
-from microveil.guarantee.scope import Scopes, exact_text, rounded_up
+from microveil.guarantee.scope import Scopes, exact_text, shown
 from microveil.schema import (
     EPOCH,
     Attribute,
@@ -30,34 +30,27 @@ RESPONSE = "randomised response"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """Who is protected: one record, or all records with one value of a column."""
+    """Who is protected: one record, or all records with one value of a column.
+
+    >>> household = Unit(column="HHID", max_rows=8)
+    >>> household.in_words, household.shared_by(5)
+    ('all records of one unit (HHID, 8 at most)', 'records of at least 5 different people (HHID)')
+    """
 
     column: str | None = None  # None where a record is taken to be a person
     max_rows: int = 1  # of a unit at most; where k-anonymity counts units, all that there are
 
     @property
     def in_words(self) -> str:
-        """Whose values a neighbouring table has replaced.
-
-        >>> Unit().in_words, Unit(column="HOUSEHOLD", max_rows=8).in_words
-        ('one record', 'all records of one unit (HOUSEHOLD, 8 at most)')
-        """
+        """Whose values a neighbouring table has replaced."""
         return "one record" if self.column is None else f"all records of one unit ({self.named})"
 
     def least(self, k: int) -> str:
-        """Say how many a cluster holds at least.
-
-        >>> Unit().least(5), Unit(column="HHID").least(5)
-        ('5', '5 different people (HHID)')
-        """
+        """Say how many a cluster holds at least."""
         return f"{k}" if self.column is None else f"{k} different people ({one_line(self.column)})"
 
     def shared_by(self, k: int) -> str:
-        """Say who shares a combination of values.
-
-        >>> Unit().shared_by(5), Unit(column="HHID").shared_by(5)
-        ('at least 5 records', 'records of at least 5 different people (HHID)')
-        """
+        """Say who shares a combination of values."""
         if self.column is None:
             return f"at least {k} records"
         return f"records of at least {self.least(k)}"
@@ -68,13 +61,9 @@ class Unit:
         return f"{one_line(self.column or '')}, {self.max_rows} at most"
 
     def draws(self, *, of_unit: bool) -> int:
-        """Return how many draws of an attribute replacing a unit changes at most.
+        """Return how many draws of an attribute replacing a unit changes at most: one a record.
 
-        One where the attribute is one value a unit, else one a record.
-
-        >>> household = Unit(column="HOUSEHOLD", max_rows=8)
-        >>> household.draws(of_unit=True), household.draws(of_unit=False)
-        (1, 8)
+        Of an attribute that is one value a unit it is one.
         """
         return 1 if of_unit else self.max_rows
 
@@ -203,7 +192,7 @@ class PartTerms:
             "source": self.source,
             "deed": self.deed,
             "model": self.model.value,
-            "epsilon": None if self.epsilon is None else rounded_up(self.epsilon),
+            "epsilon": shown(self.epsilon),
             "k": self.k,
             "scopes": self.scopes.to_dict(),
             "shuffle": self.shuffle,

@@ -142,16 +142,7 @@ def conditions_of(
 ) -> Iterator[Condition]:
     """Yield what a claim takes as given and leaves out, the methods' own first.
 
-    Parameters
-    ----------
-    decided : sequence of Promised
-        The release's parts: often one alone.
-    epsilon : Fraction or None
-        Of the whole.
-    kept : tuple of str
-        Columns that are released unprotected.
-    labelled : bool
-        Whether labels of a file are released.
+    It is that of a release of one part or several, with the epsilon of the whole.
     """
     scopes, request = (EVERY_SCOPE if epsilon is not None else ()), decided[0].request
     attributes = [attribute for one in decided for attribute in one.protected]
@@ -164,12 +155,8 @@ def conditions_of(
         yield from of(_names(filter(holds, decided)), name)
 
     yield from _of_methods(decided, scopes)
-    for name, mark in (
-        ("bounds", "bounds_from_data"),
-        ("categories", "categories_from_data"),
-        ("resolution", "resolution_from_data"),
-    ):
-        marked = [attribute.name for attribute in attributes if getattr(attribute, mark)]
+    for name in ("bounds", "categories", "resolution"):
+        marked = [own.name for own in attributes if getattr(own, f"{name}_from_data")]
         yield from of(marked, name, marked)
     if scopes and any(one.request.attributes is None for one in decided):
         yield condition_of("columns-chosen")
