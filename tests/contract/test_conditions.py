@@ -11,8 +11,8 @@ from microveil.compare.frontier import frontier_of
 from microveil.compare.measures import Measures
 from microveil.compare.rows import conditions_of
 from microveil.evaluation.measures.information_loss import LOSS
-from microveil.guarantee import Condition
-from microveil.guarantee.condition import condition_of
+from microveil.guarantee import Condition, Unit
+from microveil.guarantee.condition import WORDS, condition_of
 from microveil.methods import METHODS
 from microveil.methods.idp2025 import METHODS as FIRST
 from microveil.report import comparison_report, custodian_report, publishable_report
@@ -117,6 +117,15 @@ def request(method, **more):
     if method == "dp-synthetic":
         asked["epsilon"] = 100  # so few records need it
     return {"method": method, **asked}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_condition_of_ours_is_written_out_and_read_again(name):
+    """What its words leave open is filled in, on one line; and a file keeps it."""
+    made = condition_of(name, names=["A\nB"], unit=Unit(column="C\nD", max_rows=3))
+    assert not {"{", "}", "\n"} & {*made.short, *made.text}
+    assert made.text.endswith(".")
+    assert Condition.from_dict(made.to_dict()) == made
 
 
 def test_every_method_is_among_the_cases():

@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -87,6 +88,18 @@ def test_a_name_is_shown_on_the_page_as_it_is(name):
     assert told.startswith(f'<h2 id="g1">{shown}</h2><p>{shown}</p>')
     assert f"<li><strong>{shown}</strong></li>" in told
     assert f'<th scope="row"><code>{shown}</code></th>' in told
+
+
+@given(st.text(st.characters() | st.sampled_from("*`|#-&;\n<> ")).map(lambda text: f"a{text}z"))
+def test_what_a_statement_is_given_is_shown_as_it_is(words):
+    """Marks, line ends and numbers of letters in a value do nothing to the template around it."""
+    guarantee = mv.plan({"AGE": np.arange(9)}, method="mdav", k=3, attributes=["AGE"]).guarantee
+    own = replace(guarantee, title=words, kept=(words, "CITY"), remarks=(words, "Last."))
+    told = written(statement_of(own.to_dict()), level=2, prefix="g")
+    shown = html.escape(one_line(words))
+    assert f"</code>: {shown} (" in told
+    assert f"<p>{shown}, CITY. They are" in told
+    assert f"<ul><li>{shown}</li><li>Last.</li></ul>" in told
 
 
 def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
