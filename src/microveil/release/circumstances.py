@@ -75,24 +75,18 @@ def handling(one: Promised, shuffle: str | None, *, apart: bool = False) -> Iter
     """Yield what became of cells, clusters and the order of rows."""
     request, exact_cells = one.request, may_be_exact(one.request)
     if request.isotonic:
-        yield (
-            "Isotonic regression put the noisy means back in their order. It costs no privacy at "
-            "cluster and vector scope"
-        ) + (
-            "."
-            if shuffle == "columns"
-            else ", but in rows that follow individuals it publishes the rank block of every "
-            "record and invites linkage: an intruder who knows people's values can link far more "
-            "rows to them than without it."
-        )
+        yield _ISOTONIC + ("." if shuffle == "columns" else _ISOTONIC_IN_ROWS)
     if request.missing == "error":
         yield "No cell of a protected attribute may be missing: such a table is refused."
+    elif request.missing == "protect" and request.method.randomness is None:
+        yield (
+            "Being without a value was taken for a value like any other, which records of a "
+            "cluster share."
+        )
     elif request.missing == "protect":
-        yield "Being without a value " + (
-            "was taken for a value like any other, which records of a cluster share."
-            if request.method.randomness is None
-            else "is protected like any value: which cells are missing here says of nobody that "
-            "theirs was."
+        yield (
+            "Being without a value is protected like any value: which cells are missing here says "
+            "of nobody that theirs was."
         )
     never = [attribute.name for attribute in one.protected if attribute.never_missing]
     if request.missing != "error" and never:
@@ -107,10 +101,17 @@ def handling(one: Promised, shuffle: str | None, *, apart: bool = False) -> Iter
     if exact_cells == "refuse":
         yield "A release in which a cluster would come out exactly is refused."
     if not (apart and shuffle == "rows"):
-        is_synthetic = "new table" in request.method.can
-        yield _DRAWN_ANEW if is_synthetic else _ORDER[shuffle]
+        yield _DRAWN_ANEW if "new table" in request.method.can else _ORDER[shuffle]
 
 
+_ISOTONIC = (
+    "Isotonic regression put the noisy means back in their order. It costs no privacy at cluster "
+    "and vector scope"
+)
+_ISOTONIC_IN_ROWS = (
+    ", but in rows that follow individuals it publishes the rank block of every record and invites "
+    "linkage: an intruder who knows people's values can link far more rows to them than without it."
+)
 _DRAWN_ANEW = "Rows were drawn in random order: none follows a person."
 _ORDER = {
     None: "Rows are in the order of the original table: whoever knows a person's place in it "
@@ -176,12 +177,8 @@ def _who(decided: Sequence[Promised], unit: Unit, shuffle: str | None) -> Iterat
         )
         return
     if request.counted.column is not None:
-        yield f"{column} is left out: it would show which rows are one person's." + (
-            " So can the order of the rows, if the table is sorted by person: shuffle them "
-            "(shuffle)."
-            if shuffle is None
-            else ""
-        )
+        order = "" if shuffle is not None else _SORTED_BY_PERSON
+        yield f"{column} is left out: it would show which rows are one person's.{order}"
         return
     yield (
         f"A unit is all records with one value of {column}: a person with records in several of "
@@ -207,3 +204,8 @@ def _who(decided: Sequence[Promised], unit: Unit, shuffle: str | None) -> Iterat
             f"{column} holds new numbers, drawn in a secret order: they say which rows are one "
             "unit's, and not whose."
         )
+
+
+_SORTED_BY_PERSON = (
+    " So can the order of the rows, if the table is sorted by person: shuffle them (shuffle)."
+)
