@@ -91,6 +91,13 @@ def settle(
     if asked.get("k") != AUTO:
         request = Request.of(asked)
         return request, prepare(table, request, progress)
+    return _settle_k(table, asked, progress)
+
+
+def _settle_k(
+    table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]
+) -> tuple[Request, Prepared]:
+    """Choose k: by public figures alone where the method is differential privacy."""
     method = METHODS.get(str(asked.get("method")))
     if method is not None and "k" in method.needs and "epsilon" not in method.needs:
         raise RequestError(
