@@ -89,10 +89,7 @@ def release_findings(
     (2.0, 0.95)
     """
     names = list(attributes)
-    released = open_table(protected, codes[1])
-    tables = open_beside(original, released, codes[0]), released
-    for table, side in zip(tables, ("original", "protected"), strict=True):
-        check_columns(table, names, side)
+    tables = _opened(original, protected, names, codes)
     nominal = {name for name, words in categories.items() if words is None}
     n_cells = tables[0].n_records * len(names)
     progress("comparing distributions")
@@ -114,6 +111,16 @@ def release_findings(
         "columns": {name: move.to_dict() for name, (move, _, _) in moved.items()},
         "relations": _relations(tables, names, moved, categories).to_dict(),
     }
+
+
+def _opened(
+    original: Any, protected: Any, names: Sequence[str], codes: tuple[MissingCodes, MissingCodes]
+) -> tuple[Table, Table]:
+    released = open_table(protected, codes[1])
+    tables = open_beside(original, released, codes[0]), released
+    for table, side in zip(tables, ("original", "protected"), strict=True):
+        check_columns(table, names, side)
+    return tables
 
 
 def _refusal(names: Sequence[str], *, linkage: bool | str) -> str | None:
