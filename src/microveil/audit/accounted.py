@@ -105,9 +105,9 @@ def _own(part: CutsPlan | LevelsPlan, *, is_concentrated: bool) -> Fraction:
         return _noise(part.noise)
     # A level of cuts costs 2 rate of epsilon, rate**2 / 2 of rho.
     costs = [rate**2 / 2 if is_concentrated else 2 * rate for rate in part.rates]
-    learning = part.learning
-    of_values = () if learning is None else (learning.atoms, learning.decimals)
-    noises = (part.present, *of_values)
+    noises = [part.present]
+    if part.learning is not None:
+        noises += [part.learning.atoms, part.learning.decimals]
     return sum(costs + [_noise(one) for one in noises if one is not None], Fraction(0))
 
 
