@@ -7,10 +7,12 @@ from typing import Any
 
 import polars
 
+from microveil.arguments.engines import SPARK
 from microveil.commands.asking import asked_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.original import original_of, with_findings
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
+from microveil.commands.spark import release_in_spark
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
@@ -23,6 +25,7 @@ from microveil.methods import METHODS
 from microveil.protect import plan_and_draw, plan_notes, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes, labels_beside
+from microveil.release.recipe import read_recipe
 from microveil.release.release import refuse_measurements
 from microveil.release.settling import settle_asked
 from microveil.schema import Kind
@@ -109,6 +112,23 @@ def protect_file(
     check_absent(Path(folder), overwrite=overwrite)
     if into is not None:
         check_new_table(into, overwrite=overwrite)
+    of_recipe = {} if recipe is None else read_recipe(recipe)
+    if (arguments.get("engine") or of_recipe.get("engine")) == SPARK:
+        _refuse_in_spark(
+            text is not None and not text.is_unsaid, format not in (None, "parquet"),
+            bounds_alpha, decimals_from_data, public_report, custodian_report, escape_formulas,
+            into,
+        )  # fmt: skip
+        release = release_in_spark(path, arguments, recipe, progress)
+        release.write(
+            folder,
+            format="parquet",
+            overwrite=overwrite,
+            ledger=ledger,
+            with_measurements=with_measurements,
+            progress=progress,
+        )
+        return release
     made = _release_of(
         path,
         folder,
@@ -147,6 +167,16 @@ def protect_file(
         progress=progress,
     )
     return release
+
+
+def _refuse_in_spark(*said: Any) -> None:
+    """Refuse what is said of a file or its release that Spark has no way for."""
+    if any(said):
+        raise RequestError(
+            "engine",
+            "Spark reads and writes Parquet, looks for no bounds and makes no pages",
+            "leave out the flags that ask for these, or Spark",
+        )
 
 
 def _publishable(release: Release) -> str:

@@ -29,7 +29,7 @@ from microveil.noise.transition import as_weights, invariant, randomised_respons
 from microveil.partition import Intervals, Partition, intervals
 from microveil.table import GridColumn
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "by_matrix"]
 
 MOST_CATEGORIES = 1000
 # A linear programme with the square of so many unknowns takes a second or two.
@@ -81,17 +81,17 @@ def _intervals(column: GridColumn, choices: Choices) -> Intervals:
 
 def pram(columns: Sequence[GridColumn], choices: Choices) -> list[TransitionPlan]:
     """Plan section 2.1: each value is drawn by its row of a transition matrix."""
-    return [_by_matrix(column, choices) for column in columns]
+    return [by_matrix(column, choices, _observed(column, choices)) for column in columns]
 
 
-def _by_matrix(column: GridColumn, choices: Choices) -> TransitionPlan:
+def by_matrix(column: GridColumn, choices: Choices, observed: NDArray[np.int64]) -> TransitionPlan:
+    """Plan a column of which so many records were counted in each category."""
     attribute = column.attribute
     name, hides_missing = attribute.name, choices.hides_missing(attribute)
     n_categories = _n_categories(column, hides_missing=hides_missing)
     given = choices[MATRIX].get(name)
     kind = given if isinstance(given, str) else None
     share: Fraction | None = choices.shares.get(name)
-    observed = _observed(column, choices)
     if given is None or kind in MADE:
         if share is None:
             raise RequestError(

@@ -15,6 +15,7 @@ from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.settling import plan_settled, refuse_exact_cells, settle_asked
 from microveil.table import LabelledTable
+from microveil.table.frames import is_of_spark
 
 if TYPE_CHECKING:
     import polars
@@ -230,6 +231,10 @@ def protect(
     ((6,), 1.0)
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    if is_of_spark(table):
+        from microveil.protect.spark.protecting import protect_in_spark
+
+        return protect_in_spark(table, asked)
     settled = settle_asked(table, asked)
     planned, drawn = plan_and_draw(settled)
     return released(planned, drawn, plan_notes(planned, settled))
@@ -257,6 +262,10 @@ def plan(
     array([ 89, 167])
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    if is_of_spark(table):
+        from microveil.protect.spark.protecting import plan_in_spark
+
+        return plan_in_spark(table, asked)
     settled = settle_asked(table, asked)
     planned = plan_settled(settled)
     refuse_exact_cells(planned, settled)

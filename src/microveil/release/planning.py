@@ -44,6 +44,7 @@ NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
 # From the number of an attribute, its plan and the codes of its missing cells, to what is left.
 Draw = Callable[[int, SinglePlan, Reasons | None], AttributePlan]
+Plans = Callable[[Prepared, Choices, Draw], Sequence[AttributePlan]]
 
 
 def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[AttributePlan]:
@@ -95,7 +96,13 @@ def plan_prepared(prepared: Prepared, request: Request) -> Plan:
     return plan_decided(decided)
 
 
-def decide(prepared: Prepared, draw: Draw | None = None, *, joined: bool = False) -> Decided:
+def decide(
+    prepared: Prepared,
+    draw: Draw | None = None,
+    *,
+    joined: bool = False,
+    plans: Plans = plan_attributes,
+) -> Decided:
     """Decide on a request: its partitions, its scales and what they promise.
 
     Parameters
@@ -106,6 +113,8 @@ def decide(prepared: Prepared, draw: Draw | None = None, *, joined: bool = False
         plan; by default nothing is drawn, and plans are kept.
     joined : bool
         Whether other columns than the request's will stand in its rows.
+    plans : callable
+        Plans the attributes; by default from columns at hand.
     """
     request = prepared.request
     if request.scope == Scope.ROW or "new table" in request.method.can:
@@ -125,7 +134,7 @@ def decide(prepared: Prepared, draw: Draw | None = None, *, joined: bool = False
         synthetic = request.method.plan(prepared.columns, choices)
         parts = synthetic.attributes
     else:
-        parts = plan_attributes(prepared, choices, draw or kept)
+        parts = plans(prepared, choices, draw or kept)
     return Decided(
         request=request,
         prepared=prepared,

@@ -36,7 +36,15 @@ from microveil.synthesis.measurements import (
 from microveil.table import GridColumn, Numbers
 from microveil.table.threads import in_threads
 
-__all__ = ["CutsPlan", "Learning", "LevelsPlan", "SyntheticPlan", "remeasured", "threshold"]
+__all__ = [
+    "CutsPlan",
+    "Learning",
+    "LevelsPlan",
+    "NewColumns",
+    "SyntheticPlan",
+    "remeasured",
+    "threshold",
+]
 
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
@@ -241,7 +249,7 @@ class SyntheticPlan:
         seed = int.from_bytes(source.words(4).tobytes(), "little")
         generator = np.random.Generator(np.random.PCG64(seed))
         records = Drawing.of(measurements).drawn(self.n_drawn, generator)
-        return _Columns([part.attribute for part in self.attributes], records)
+        return NewColumns([part.attribute for part in self.attributes], records)
 
     def measured(
         self,
@@ -283,7 +291,7 @@ class SyntheticPlan:
         )
 
 
-class _Columns(Mapping[str, Numbers]):
+class NewColumns(Mapping[str, Numbers]):
     """Drawn columns as numbers, each made when it is asked for: grid units may be far smaller."""
 
     def __init__(self, attributes: Sequence[Attribute], drawn: Sequence[Values]) -> None:

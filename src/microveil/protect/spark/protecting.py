@@ -1,0 +1,353 @@
+"""A frame of Spark's protected: request, plan and release as of any table, on steps in Spark."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from microveil.arguments.engines import SPARK
+from microveil.arguments.steps import PARTITION
+from microveil.errors import DataError, EngineError, RequestError
+from microveil.files.formulas import HARMLESS
+from microveil.methods.base import Choices
+from microveil.methods.centroids import RankedSteps
+from microveil.methods.knoise import by_matrix
+from microveil.methods.planned import AttributePlan, Figures, released_numbers
+from microveil.methods.planned import squares_about_rounded as about_rounded
+from microveil.noise.noise import RandomSource
+from microveil.protect.drawing import Drawn
+from microveil.protect.notes import plan_notes
+from microveil.protect.releasing import released
+from microveil.protect.spark.clusters import by_rank
+from microveil.protect.spark.counts import counter, summed, value_counts
+from microveil.protect.spark.draws import Draw, drawn_release, joined_release, new_table
+from microveil.protect.spark.scratch import Scratch
+from microveil.protect.spark.table import SparkColumn, SparkTable, open_table, place_in_files
+from microveil.release import Plan, Release
+from microveil.release.columns import Prepared, check_enough, outlined, prepare
+from microveil.release.planning import check_scope, decide, plan_decided, refuse_exact
+from microveil.release.request import Request
+from microveil.release.settling import Settled
+from microveil.schema import Kind
+from microveil.synthesis.counter import Counter
+from microveil.synthesis.generation import Drawing, blocks_of
+from microveil.synthesis.plan import CutsPlan, NewColumns, SyntheticPlan
+from microveil.table import GridColumn, Numbers
+from microveil.table.decimals import MOST_DIGITS
+from microveil.table.frame_table import FrameTable
+
+__all__ = ["SparkFiles", "plan_in_spark", "protect_in_spark"]
+
+# Arguments that Spark has no way for, with what would do.
+WITHOUT = {
+    "parts": ("makes releases of one part", "make a release for each part's attributes"),
+    "unit": ("does not protect units", "leave it out, and a record is what is protected"),
+    "shuffle": ("does not put rows in a secret order", "leave it out, or shuffle the release"),
+    "isotonic": ("does not measure the linkage that it invites", "leave it out"),
+    "missing_codes": ("takes no codes for missing values", "make such cells null first"),
+    "missing_values": ("takes no text for missing values", "make such cells null first"),
+    "memory": ("has settings of its own for memory", "leave it out"),
+}
+RANKED = ("dp-um", "idp-ls", "idp-cbls", "idp-vector", "ranking")
+# What a column may be that is protected or kept; any other stands as one of a nested type.
+TYPES = ("ByteType", "ShortType", "IntegerType", "LongType", "FloatType", "DoubleType",
+         "BooleanType", "DateType", "StringType", "DecimalType", "TimestampType",
+         "TimestampNTZType")  # fmt: skip
+Cells = dict[str, tuple[Any, Numbers]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SparkFiles:
+    """A frame as it was read from Parquet files, whose rows have a place in them."""
+
+    frame: Any
+    files: tuple[str, ...]
+
+
+class Outline(FrameTable):
+    """A frame of Spark's as a table without a record at hand: names, types, and how many."""
+
+    def __init__(self, schema: Any) -> None:
+        from pyspark.sql.pandas.types import to_arrow_type
+
+        self.types = {
+            field.name: to_arrow_type(field.dataType)
+            if type(field.dataType).__name__ in TYPES
+            else pa.list_(pa.int8())
+            for field in schema.fields
+        }
+        empty = pa.schema([*self.types.items()]).empty_table()
+        super().__init__(nw.from_native(empty, eager_only=True))
+        self.n_records = sys.maxsize  # until they are counted
+        self.texts: Callable[[str, tuple[str, ...]], set[str]] = lambda _name, _signs: set()
+
+    def state(self, kinds: Mapping[str, Kind], most: int) -> None:
+        """Leave types as they are: Spark says them of every column."""
+
+    def kind(self, name: str) -> Kind:
+        """Tell by the type alone: no moment is a date, and no decimal with many digits a number."""
+        own = self.types[name]
+        is_wide = pa.types.is_decimal(own) and own.precision > MOST_DIGITS
+        return Kind.OTHER if is_wide or pa.types.is_timestamp(own) else super().kind(name)
+
+    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
+        """Return no cell, but for each sign that some begin with a text that does so too."""
+        return self.texts(name, signs) if self.is_text(name) else set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Opened:
+    """A request, with its columns in Spark."""
+
+    settled: Settled
+    table: SparkTable
+    schema: Any
+    scratch: Scratch
+
+
+def protect_in_spark(
+    given: Any,
+    asked: Mapping[str, Any],
+    *,
+    notes: Sequence[str] = (),
+    **entries: Any,
+) -> Release:
+    """Protect a Spark frame, or one of files, as `protect` does; ``entries`` are the manifest's."""
+    with _opened(given, asked) as opened:
+        cells, draws = Cells(), dict[str, Draw]()
+        planned = _planned(opened, cells, draws)
+        said = plan_notes(planned, opened.settled)
+        schema, scratch = opened.schema, opened.scratch
+        if planned.synthetic is not None:
+            drawn = _new_table(planned.synthetic, opened)
+        elif cells:
+            drawn = Drawn(data=joined_release(opened.table, cells, schema, scratch))
+        else:
+            seed = planned.seed
+            drawn = Drawn(data=drawn_release(opened.table, draws, schema, seed, scratch))
+        return released(planned, drawn, said, notes=notes, **entries)
+
+
+def plan_in_spark(given: Any, asked: Mapping[str, Any]) -> Plan:
+    """Plan a release of a Spark frame, as `plan` does: what is left of plans are their figures."""
+    with _opened(given, asked) as opened:
+        return replace(_planned(opened, {}, {}), columns=())
+
+
+@contextmanager
+def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[_Opened]:
+    """Put the columns of a request on their grids; in the end remove what was written."""
+    request = _request(asked)
+    is_read = isinstance(given, SparkFiles)
+    frame = given.frame if is_read else given
+    key = place_in_files(frame, given.files) if is_read else None
+    if request.record_id is None and key is None:
+        raise EngineError(
+            "record_id",
+            "rows of a Spark frame are in no order, and something public must decide between "
+            "records of equal values",
+            "name a column that is different in each record: record_id='ID'",
+        )
+    outline = Outline(frame.schema)
+    _, attributes, _ = outlined(outline, request)
+    for name in request.keep:
+        outline.check_kept(name)
+    scratch = Scratch(frame.sparkSession, request.scratch)
+    try:
+        table = open_table(
+            frame,
+            request.record_id or key,
+            attributes,
+            request.keep,
+            scratch,
+            clamp=request.outside == "clamp",
+            missing=request.missing,
+            may_be_hidden="missing" in request.method.can,
+        )
+        outline.n_records, outline.texts = table.n_records, _texts(table, scratch)
+        columns = cast("tuple[GridColumn, ...]", tuple(table.columns.values()))
+        prepared = replace(prepare(outline, request), held=columns)
+        _check_enough(columns, request)
+        yield _Opened(
+            settled=Settled(asked={**asked, "engine": SPARK}, prepared=prepared),
+            table=table,
+            schema=_schema(frame, {*prepared.names, *request.keep}),
+            scratch=scratch,
+        )
+    finally:
+        scratch.end()
+
+
+def _request(asked: Mapping[str, Any]) -> Request:
+    """Make the request, or refuse what is not done in Spark, with what would do."""
+
+    def refused(what: str, instead: str) -> EngineError:
+        return EngineError("spark", f"it {what}", instead)
+
+    for name, (what, instead) in WITHOUT.items():
+        if asked.get(name):
+            raise refused(what, instead)
+    if "auto" in (asked.get("k"), asked.get("method")):
+        raise refused("weighs no requests", "choose k and method, by a sample for example")
+    if asked.get("engine") not in (None, SPARK):
+        rule = "a frame of Spark's is protected by Spark"
+        raise RequestError("engine", rule, "leave out the engine, or pass a table of this process")
+    request = Request.of({**asked, "engine": SPARK})
+    if request.exact_cells == "widen" and "exact cells" in request.method.can:
+        raise refused(
+            "does not merge clusters of equal values",
+            "choose a larger k, or dp-um, which draws noise for every cluster",
+        )
+    of_ranks = request.method.id in RANKED and request[PARTITION] in (None, "ranking")
+    if not of_ranks and request.method.id not in ("laplace", "pram", "dp-synthetic"):
+        raise refused(
+            "has the ranked methods, laplace, pram and dp-synthetic alone",
+            "choose dp-um, idp-ls, idp-cbls, idp-vector, ranking, laplace, pram or dp-synthetic; "
+            "record-dp with partition='ranking' is dp-um",
+        )
+    if request.attributes is None:
+        raise EngineError(
+            "attributes",
+            "columns are not looked through in Spark to see which are numbers of people",
+            "name those to protect (attributes=)",
+        )
+    return request
+
+
+def _planned(opened: _Opened, cells: Cells, draws: dict[str, Draw]) -> Plan:
+    """Plan each attribute and draw for its clusters; what is drawn for records is drawn later."""
+    request, columns, scratch = opened.settled.request, opened.table.columns, opened.scratch
+    streams = dict(zip(columns, RandomSource.of(request.seed).spawn(len(columns)), strict=True))
+
+    def plan_of(name: str, choices: Choices) -> AttributePlan:
+        column, steps = columns[name], cast("RankedSteps", request.method.plan)
+        if request.method.id == "pram":
+            plan, draws[name] = _of_categories(column, choices, scratch)
+        elif request.method.id in RANKED:
+            clusters, summary = by_rank(column, choices.k, scratch)
+            of_clusters = steps.of_clusters(summary, column.attribute, choices)
+            values = of_clusters.drawn_means(streams[name], isotonic=False)
+            cells[name] = clusters, released_numbers(column.attribute, values, None)
+            plan = Figures.of(of_clusters, isotonic=False)
+        else:
+            plan, draws[name] = _of_records(column, steps, choices, scratch)
+        n_missing = 0 if request.missing == "protect" else column.n_records - column.n_present
+        return replace(plan, figures={**plan.figures, "missing_cells": n_missing})
+
+    def plans(prepared: Prepared, choices: Choices, _made: Any) -> list[AttributePlan]:
+        return [plan_of(name, choices) for name in prepared.names]
+
+    decided = decide(opened.settled.prepared, plans=plans)
+    check_scope(decided.promise, request)
+    planned = plan_decided(decided)
+    refuse_exact(planned, request)
+    return planned
+
+
+def _new_table(plan: SyntheticPlan, opened: _Opened) -> Drawn:
+    """Ask counts of Spark, and have it draw records of the answers, as the plan does in memory."""
+    seed, attributes = opened.settled.request.seed, [part.attribute for part in plan.attributes]
+    asking, source = RandomSource.of(seed).spawn(2)
+    cut = [part.attribute.name for part in plan.attributes if isinstance(part, CutsPlan)]
+    counts = counter(opened.table, cut, seed, opened.scratch)
+    measurements = plan.measured(cast("Counter", counts), asking)
+    drawing, n_records = Drawing.of(measurements), plan.n_drawn
+    own = int.from_bytes(source.words(4).tobytes(), "little")
+
+    def block(number: int) -> Mapping[str, Numbers]:
+        sequence = np.random.SeedSequence(own, spawn_key=(number,))
+        generator = np.random.Generator(np.random.PCG64(sequence))
+        return NewColumns(attributes, drawing.block(number, n_records, generator))
+
+    blocks = blocks_of(n_records)
+    data = new_table(block, blocks, n_records, opened.schema, opened.scratch)
+    return Drawn(data=data, measurements=measurements)
+
+
+def _of_records(
+    column: SparkColumn, steps: RankedSteps, choices: Choices, scratch: Scratch
+) -> tuple[Figures, Draw]:
+    """Plan noise on every value: of one scale for all, so that each batch is planned by itself."""
+    attribute, n_cells = column.attribute, column.n_present
+    middle = (column.least + column.greatest) // 2  # about a point among them sums keep digits
+
+    def of_values(values: Any) -> Figures:
+        grid = GridColumn(attribute=attribute, values=values, missing=None)
+        return Figures.of(steps([grid], choices)[0], isotonic=False)
+
+    def figures(batch: pa.RecordBatch) -> Any:
+        values = batch.column(0).to_numpy()
+        apart = (values - middle).astype(np.float64)
+        return np.array([apart.sum(), (apart**2).sum(), of_values(values).error])
+
+    def draw(column: GridColumn, source: RandomSource) -> Numbers:
+        if column.missing is not None and column.missing.all():
+            return released_numbers(attribute, np.zeros(len(column.missing)), column.missing)
+        return steps([column], choices)[0].draw(source, isotonic=False)
+
+    present = column.frame.select(column.units).dropna()
+    apart, squares, error = summed(present, figures, 3, scratch).tolist()
+    total = max(0.0, squares - apart**2 / n_cells)
+    of_ends = of_values(np.array([column.least, column.greatest]))
+    plan = replace(
+        of_ends,
+        n_clusters=n_cells,
+        n_cells=n_cells,
+        total_squares=total,
+        squares_about_published_mean=about_rounded(total, middle + apart / n_cells, n_cells),
+        error=error,
+        figures={**of_ends.figures, "n_clusters": n_cells},
+    )
+    return plan, draw
+
+
+def _of_categories(column: SparkColumn, choices: Choices, scratch: Scratch) -> tuple[Figures, Draw]:
+    """Plan a draw by the row of a matrix, of which the counts of categories say all figures."""
+    counts, n_cells = value_counts(column, scratch), column.n_present
+    observed = counts if choices.hides_missing(column.attribute) else counts[:-1]
+    nothing = np.empty(0, dtype=np.int64)
+    grid = GridColumn(attribute=column.attribute, values=nothing, missing=None)
+    matrix = by_matrix(grid, choices, observed)
+
+    def draw(column: GridColumn, source: RandomSource) -> Numbers:
+        return replace(matrix, column=column).draw(source, isotonic=False)
+
+    return replace(Figures.of(matrix, isotonic=False), n_clusters=n_cells, n_cells=n_cells), draw
+
+
+def _check_enough(columns: Iterable[GridColumn], request: Request) -> None:
+    """Refuse a column of fewer values than a cluster needs, and of one value alone."""
+    check_enough(columns, request)
+    for column in columns:
+        is_hidden = request.missing == "protect" or "new table" in request.method.can
+        if column.n_present == 1 and not is_hidden:
+            place, rule = column.attribute.place, "one value cannot be hidden among others"
+            raise DataError(place, rule, "leave it out")
+
+
+def _texts(table: SparkTable, scratch: Scratch) -> Callable[[str, tuple[str, ...]], set[str]]:
+    """Make what finds the signs that kept text begins with, but text of a harmless form."""
+
+    def beginning(name: str, signs: tuple[str, ...]) -> set[str]:
+        from pyspark.sql import functions as sql
+
+        text = sql.col(table.kept[name])
+        first = sql.substring(text, 1, 1)
+        begun = table.frame.where(first.isin(*signs) & ~text.rlike(rf"^(?:{HARMLESS})\z"))
+        found = scratch.fetched(begun.select(first.alias("sign")).distinct())
+        return {f"{sign}A" for sign in found["sign"].to_pylist()}
+
+    return beginning
+
+
+def _schema(frame: Any, names: set[str]) -> Any:
+    """Return names and types of a release, without what the frame says of its columns."""
+    from pyspark.sql.types import StructField, StructType
+
+    own = (field for field in frame.schema.fields if field.name in names)
+    return StructType([StructField(field.name, field.dataType) for field in own])

@@ -1,0 +1,520 @@
+"""Frames of Spark: what is released, promised and said is as of memory, and each draw is one."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from command import run
+from microveil.errors import DataError, EngineError
+from microveil.files.parts import digest_of_parts
+from spark_session import BOUNDS, SIZES, cells, framed, people, rows, take_small_steps
+from spark_watched import have_tasks_end_at_first, watching
+
+pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Tables of a few records take several parts, and clusters lie across them."""
+    take_small_steps(monkeypatch)
+
+
+def asked(method, **more):
+    names = more.get("attributes", ["AGE", "PAY"])
+    return {"method": method, "k": 3, "epsilon": 5, "seed": 3, "attributes": names,
+            "bounds": {name: BOUNDS[name] for name in names if name in BOUNDS},
+            "resolution": {"PAY": 0.01} if "PAY" in names else {},
+            "missing": "keep", "exact_cells": "allow", "keep": ["ID"], **more}  # fmt: skip
+
+
+NOISE = {"method": "laplace", "attributes": ["AGE", "PAY", "BORN"], "epsilon": 90,
+         "bounds": {name: BOUNDS[name] for name in ("AGE", "PAY", "BORN")},
+         "resolution": {"PAY": 0.01}, "missing": "keep", "keep": ["ID"]}  # fmt: skip
+CATEGORIES = {"method": "pram", "attributes": ["GAP", "SIZE", "WED"], "epsilon": 4,
+              "bounds": {"GAP": BOUNDS["GAP"]}, "categories": {"SIZE": list(SIZES)},
+              "missing": "keep", "keep": ["ID"]}  # fmt: skip
+OF_RECORDS = {
+    "laplace": NOISE,
+    "pram": CATEGORIES,
+    "missing drawn": {**CATEGORIES, "missing": "protect"},
+    "invariant": {**CATEGORIES, "attributes": ["SIZE"], "bounds": {}, "epsilon": 1,
+                  "matrix": {"SIZE": "invariant"}},
+}  # fmt: skip
+ORDERED = asked("dp-um", attributes=["GAP", "SIZE", "BORN", "WED"], keep=["ID", "AGE"],
+                categories={"SIZE": mv.ordered(*SIZES)})  # fmt: skip
+
+
+def said(release):
+    """A manifest without the moment and the machine; sums of floats to their last digits."""
+    contents = {**release.manifest.to_dict()}
+    del contents["created"]
+    parameters = {**contents["parameters"]}
+    for name in ("engine", "scratch", "record_id"):
+        parameters.pop(name, None)
+    return {**contents, "parameters": parameters}
+
+
+def about(contents):
+    """The same, where numbers may differ by how they were added up."""
+    if isinstance(contents, dict):
+        return {name: about(own) for name, own in contents.items()}
+    if isinstance(contents, list | tuple):
+        return [about(own) for own in contents]
+    return pytest.approx(contents, rel=1e-9) if isinstance(contents, float) else contents
+
+
+def said_alike(one, other):
+    assert other.guarantee == one.guarantee
+    assert other.notes == one.notes
+    assert other.schema == one.schema
+    assert said(other) == about(said(one))
+
+
+@pytest.mark.parametrize("method", ["dp-um", "idp-ls", "idp-cbls", "idp-vector", "ranking"])
+def test_ranked_methods_release_what_they_do_in_memory(spark, method):
+    """Under one seed to the last cell, with ties, missing values and ids of text, in any order."""
+    table, request = people(100), asked(method)
+    if method == "ranking":
+        del request["epsilon"]
+    there = mv.protect(framed(spark, table), record_id="ID", **request)
+    here = mv.protect(table, **request)
+    assert rows(there).equals(rows(here))
+    assert rows(there).schema == rows(here).schema
+    said_alike(here, there)
+
+
+def test_dates_yes_and_no_and_text_in_an_order_are_released_alike(spark):
+    """In their own types, and with a column that is kept beside them."""
+    table = people(60)
+    there = mv.protect(framed(spark, table), record_id="ID", **ORDERED)
+    here = mv.protect(table, **ORDERED)
+    assert rows(there).equals(rows(here))
+    said_alike(here, there)
+
+
+def test_ten_thousand_records_are_released_alike(spark, monkeypatch):
+    """In parts of many batches, plans made anew midway, numbers for ids, values near each other."""
+    monkeypatch.setattr("microveil.protect.spark.table.IN_PART", 2000)
+    settings = {"spark.sql.execution.arrow.maxRecordsPerBatch": "700",
+                "spark.sql.adaptive.enabled": "true"}  # fmt: skip
+    before = {name: spark.conf.get(name) for name in settings}
+    table = people(10_000).with_columns(pl.arange(5, 10_005).alias("ID"))
+    request = asked("idp-vector", k=9)
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        there = mv.protect(framed(spark, table), record_id="ID", **request)
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    here = mv.protect(table, **request)
+    assert rows(there).equals(rows(here))
+    said_alike(here, there)
+
+
+@pytest.mark.parametrize("name", OF_RECORDS)
+def test_draws_for_records_are_promised_and_told_as_in_memory(spark, name):
+    """Cells are in the domain, on its grid and of their types, and missing where they are there."""
+    table, request = people(120), OF_RECORDS[name]
+    frame = framed(spark, table)
+    there, here = mv.protect(frame, record_id="ID", **request), mv.protect(table, **request)
+    said_alike(here, there)
+    assert there.guarantee.randomness == "os"
+    found, own = rows(there), rows(here)
+    assert found.schema == own.schema
+    assert found["ID"].to_list() == table["ID"].to_list()
+    for attribute in request["attributes"]:
+        if request["missing"] == "keep":
+            assert found[attribute].is_null().equals(table[attribute].is_null())
+        drawn = found[attribute].drop_nulls()
+        if attribute in request["bounds"] and attribute != "BORN":
+            assert drawn.is_between(*request["bounds"][attribute]).all()
+            assert np.allclose(drawn * 100, (drawn * 100).round())
+        assert drawn.n_unique() > 1
+        assert not found[attribute].equals(table[attribute])
+        assert not found[attribute].equals(own[attribute])
+    planned = mv.plan(frame, record_id="ID", **request)
+    assert planned.guarantee == here.guarantee
+
+
+def test_draws_of_spark_follow_the_law(spark):
+    """Noise of all records together has the spread of the scale, and each category its share."""
+    n_records = 4000
+    table = pl.DataFrame(
+        {"ID": range(n_records), "AGE": [40] * n_records, "WED": [True] * n_records}
+    )
+    frame = framed(spark, table)
+    request = {"attributes": ["AGE"], "bounds": {"AGE": (-1000, 1000)}, "epsilon": 100}
+    noise = rows(mv.protect(frame, record_id="ID", keep=["ID"], method="laplace", **request))
+    apart = (noise["AGE"] - 40).abs()
+    assert abs(apart.mean() / 20 - 1) < 5 / n_records**0.5  # the mean of |noise| is its scale
+    assert len({tuple(part) for part in noise["AGE"].to_numpy().reshape(-1, 20)}) == 200
+    categories = {"method": "pram", "attributes": ["WED"], "epsilon": 1, "keep": ["ID"]}
+    moved = 1 - rows(mv.protect(frame, record_id="ID", **categories))["WED"].mean()
+    chance = 1 / (1 + np.e)
+    assert abs(moved - chance) < 5 * (chance * (1 - chance) / n_records) ** 0.5
+
+
+def test_each_release_draws_anew_and_a_seed_draws_alike(spark):
+    """Of a seed the same again, in whatever order records come; it covers nothing."""
+    table, request = people(60), {**NOISE, "attributes": ["PAY"], "bounds": {"PAY": (0, 100_000)}}
+    first, second = (
+        rows(mv.protect(framed(spark, table), record_id="ID", **request)) for _ in range(2)
+    )
+    assert not first["PAY"].equals(second["PAY"])
+    frames = (framed(spark, table, parts) for parts in (1, 3))
+    seeded = [mv.protect(frame, record_id="ID", seed=3, **request) for frame in frames]
+    assert rows(seeded[0]).equals(rows(seeded[1]))
+    assert seeded[0].guarantee == mv.protect(table, seed=3, **request).guarantee
+    assert seeded[0].guarantee.randomness == "seeded"
+
+
+def killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_task_that_is_killed_after_it_gave_all_shows_one_draw_of_each_record(
+    spark, monkeypatch, tmp_path
+):
+    """What it wrote at its first attempt is not there, and was drawn anew."""
+    log = str(tmp_path / "drawn")
+
+    def note(batch, context):
+        if "cell1" in batch.schema.names:
+            with Path(log).open("a", encoding="utf-8") as file:
+                both = zip(*(batch[name].to_pylist() for name in ("cell0", "cell1")), strict=True)
+                file.writelines(f"{context.attemptNumber()} {key} {cell}\n" for key, cell in both)
+
+    table = people(60)
+    request = {**NOISE, "attributes": ["AGE"], "bounds": {"AGE": (-(10**9), 10**9)}}
+    have_tasks_end_at_first(monkeypatch, killed, note)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    release = mv.protect(framed(spark, table), record_id="ID", scratch=scratch, **request)
+    monkeypatch.undo()
+    shown = dict(rows(release).select("ID", pl.col("AGE").cast(pl.String)).iter_rows())
+    drawn = [line.split() for line in Path(log).read_text("utf-8").splitlines()]
+    first, second = ({key: cell for at, key, cell in drawn if at == own} for own in ("0", "1"))
+    assert first.keys() == second.keys() == {*table["ID"]}
+    assert shown == second
+    assert not {*first.items()} & {*shown.items()}
+    assert not any("_temporary" in path.parts for path in scratch.rglob("*"))
+
+
+def test_clusters_of_tasks_that_are_killed_have_one_draw(spark, monkeypatch):
+    """Of every task the first attempt is lost: the release is that of memory all the same."""
+    table, request = people(60), asked("dp-um")
+    have_tasks_end_at_first(monkeypatch, killed)
+    there = mv.protect(framed(spark, table), record_id="ID", **request)
+    assert rows(there).equals(rows(mv.protect(table, **request)))
+
+
+SPECULATING = """
+    import time
+    import polars as pl
+    from pyspark.sql import SparkSession
+    from pyspark.sql.classic.dataframe import DataFrame
+    import microveil as mv
+
+    mapped = DataFrame.mapInArrow
+
+    def slow_at_first(task):
+        def work(batches):
+            from pyspark import TaskContext
+            context = TaskContext.get()
+            for batch in task(batches):
+                with open("LOG", "a") as file:
+                    file.write(f"{context.stageId()} {context.attemptNumber()}\\n")
+                yield batch
+            if context.partitionId() == 0 and context.attemptNumber() == 0:
+                time.sleep(20)
+        return work
+
+    DataFrame.mapInArrow = lambda self, task, schema: mapped(self, slow_at_first(task), schema)
+    settings = {"spark.speculation": "true", "spark.speculation.multiplier": "1.1",
+                "spark.speculation.quantile": "0.1", "spark.speculation.interval": "100ms",
+                "spark.executor.memory": "600m", "spark.ui.enabled": "false",
+                "spark.sql.shuffle.partitions": "3"}
+    builder = SparkSession.builder.master("local-cluster[2,1,700]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    from microveil.protect.spark import table
+    table.IN_PART = 25
+    ids = pl.DataFrame({"ID": range(100), "AGE": [40] * 100})
+    frame = spark.createDataFrame(ids.to_arrow()).repartition(4)
+    release = mv.protect(frame, record_id="ID", keep=["ID"], method="laplace", epsilon=1,
+                         attributes=["AGE"], bounds={"AGE": (-10**9, 10**9)}, scratch=".")
+    found = release.data.toPandas()
+    assert sorted(found["ID"]) == list(range(100))
+    assert found["AGE"].nunique() > 95
+    spark.stop()
+"""
+
+
+def test_with_speculation_on_each_record_has_one_draw(tmp_path):
+    """Two attempts of one task run at a time, on two executors, and both give all they have."""
+    script = tmp_path / "speculate.py"
+    script.write_text(textwrap.dedent(SPECULATING).replace("LOG", str(tmp_path / "log")))
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    attempts = {line.split()[1] for line in (tmp_path / "log").read_text("utf-8").splitlines()}
+    assert "1" in attempts
+
+
+def test_a_session_with_another_committer_is_refused(spark, tmp_path):
+    """Before anything is written, with what to set."""
+    name = "mapreduce.fileoutputcommitter.algorithm.version"
+    spark.conf.set(name, "2")
+    try:
+        with pytest.raises(EngineError, match=f"{name} may let .* set it to 1, its default"):
+            mv.protect(framed(spark, people(12)), record_id="ID", scratch=tmp_path, **NOISE)
+    finally:
+        spark.conf.unset(name)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("request_", [asked("dp-um"), NOISE], ids=["clusters", "records"])
+def test_rows_of_a_file_stand_in_the_order_of_record_ids(spark, request_):
+    """Never in that of values, whichever way Spark joins: their order would show ranks."""
+    table = people(200)
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "100MB")
+    try:
+        release = mv.protect(framed(spark, table), record_id="ID", **request_)
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+    files = [pl.read_parquet(path.removeprefix("file:")) for path in release.data.inputFiles()]
+    assert len(files) > 3
+    assert all(file["ID"].is_sorted() for file in files)
+    ranks = table.select("ID", rank=pl.col("AGE").rank("ordinal"))
+    means = [file.join(ranks, on="ID")["rank"].mean() for file in files if file.height > 9]
+    assert max(means) - min(means) < 100
+
+
+def test_a_frame_whose_order_changes_from_look_to_look_is_released_once(spark):
+    """What is counted on is written out before: a random order makes no difference."""
+    from pyspark.sql import functions
+
+    table, request = people(60), asked("dp-um", attributes=["AGE"])
+    restless = framed(spark, table).orderBy(functions.rand())
+    there = mv.protect(restless, record_id="ID", **request)
+    assert rows(there).equals(rows(mv.protect(table, **request)))
+
+
+def test_values_that_break_a_rule_are_counted_and_never_shown(spark):
+    """Outside bounds, missing, infinite and too large; clamped or kept where so asked."""
+    table = people(30)
+    request = asked("dp-um", attributes=["AGE"], bounds={"AGE": (0, 33)})
+    n_outside = int((table["AGE"] > 33).sum())
+    with pytest.raises(DataError, match=rf"'AGE', {n_outside} records: values lie outside") as e:
+        mv.protect(framed(spark, table), record_id="ID", **request)
+    assert not any(str(value) in str(e.value) for value in table["AGE"] if value > 33)
+    clamped = {**request, "outside": "clamp"}
+    there = mv.protect(framed(spark, table), record_id="ID", **clamped)
+    assert rows(there).equals(rows(mv.protect(table, **clamped)))
+    odd = table.with_columns(PAY=pl.Series([float("inf"), float("nan"), *[1.0] * 28]))
+    request = asked("dp-um", attributes=["PAY"], missing="error")
+    with pytest.raises(DataError, match="'PAY', 1 record: a value is missing"):
+        mv.protect(framed(spark, odd), record_id="ID", **request)
+    huge = table.with_columns(PAY=pl.Series([1e300, *[7.5] * 29]))
+    with pytest.raises(DataError, match="values would not fit 64 bits at this resolution"):
+        mv.protect(framed(spark, huge), record_id="ID", **request)
+
+
+REFUSED = [
+    ({"shuffle": True, "keep": ()}, "secret order"),
+    ({"isotonic": True}, "does not measure the linkage"),
+    ({"missing_codes": {"AGE": [40]}}, "takes no codes"),
+    ({"method": "laplace", "unit": "SIZE", "max_rows": 30}, "does not protect units"),
+    ({"parts": [{"method": "dp-um", "attributes": ["AGE"]}]}, "releases of one part"),
+    ({"k": "auto"}, "weighs no requests"),
+    ({"method": "auto", "scope": "vector"}, "weighs no requests"),
+    ({"method": "idp-cbls", "exact_cells": "widen"}, "does not merge clusters"),
+    ({"method": "optimal"}, "ranked methods, laplace, pram and dp-synthetic alone"),
+    ({"method": "idp-vector", "partition": "noise-aware"}, "ranked methods, laplace, pram"),
+    ({"method": "record-dp", "partition": "ranking"}, "is dp-um"),
+    ({"method": "mdav"}, "ranked methods, laplace, pram and dp-synthetic alone"),
+    ({"method": "k-noise"}, "ranked methods, laplace, pram and dp-synthetic alone"),
+    ({"attributes": None}, "columns are not looked through"),
+    ({"record_id": None}, "rows of a Spark frame are in no order"),
+]
+
+
+@pytest.mark.parametrize(("more", "rule"), REFUSED)
+def test_what_is_not_there_is_refused_with_what_would_do(spark, more, rule):
+    """Before anything is written."""
+    request = {**asked("dp-um", attributes=["AGE"]), "record_id": "ID", **more}
+    with pytest.raises(EngineError, match=rule):
+        mv.protect(framed(spark, people(12)), **request)
+
+
+def test_a_record_id_must_be_there_and_nobody_elses(spark):
+    """It decides between records of equal values."""
+    frame, request = framed(spark, people(80)), asked("dp-um", attributes=["AGE"])
+    n_others = 80 - people(80)["AGE"].n_unique()
+    with pytest.raises(DataError, match=rf"'AGE', {n_others} records: a record id must"):
+        mv.protect(frame, record_id="AGE", **request)
+    with pytest.raises(DataError, match=r"'GAP', [0-9]+ records: a record id must"):
+        mv.protect(frame, record_id="GAP", **request)
+    with pytest.raises(mv.RequestError, match="no such column"):
+        mv.protect(frame, record_id="NUMBER", **request)
+    with pytest.raises(mv.RequestError, match="whole numbers, text or dates"):
+        mv.protect(frame, record_id="PAY", **request)
+
+
+def test_too_many_clusters_for_the_driver_are_refused_with_the_figures(spark, monkeypatch):
+    """And with the k that would do."""
+    monkeypatch.setattr("microveil.protect.spark.clusters.MOST_CLUSTERS", 3)
+    with pytest.raises(EngineError, match=r"at most 3 clusters .* these are 4.* k of 4 or more"):
+        mv.protect(framed(spark, people(12)), record_id="ID", **asked("dp-um", attributes=["AGE"]))
+
+
+def test_nothing_but_the_release_is_left_in_the_scratch_folder(spark, tmp_path):
+    """Of mode 0700 while it works; after an error, or of a plan, nothing at all."""
+    frame, request = framed(spark, people(12)), asked("dp-um", attributes=["AGE"])
+    release = mv.protect(frame, record_id="ID", scratch=tmp_path, **request)
+    (left,) = tmp_path.iterdir()
+    assert left.stat().st_mode & 0o777 == 0o700
+    assert {path.name for path in left.iterdir()} == {"data"}
+    assert release.data.columns == ["ID", "AGE"]
+    mv.plan(frame, record_id="ID", scratch=tmp_path, **request)
+    with pytest.raises(DataError, match="outside the declared bounds"):
+        mv.protect(
+            frame, record_id="ID", scratch=tmp_path, **{**request, "bounds": {"AGE": (0, 1)}}
+        )
+    gc.collect()
+    assert [*tmp_path.iterdir()] == [left]
+
+
+def test_what_a_frame_says_of_its_columns_is_not_released(spark):
+    """A comment or a code list may name what a column holds."""
+    frame = framed(spark, people(12))
+    marked = frame.withColumns(
+        {name: frame[name].alias(name, metadata={"comment": "p000007"}) for name in ("ID", "AGE")}
+    )
+    release = mv.protect(marked, record_id="ID", **asked("dp-um", attributes=["AGE"]))
+    assert [field.metadata for field in release.data.schema] == [{}, {}]
+    for address in release.data.inputFiles():
+        assert b"comment" not in Path(address.removeprefix("file:")).read_bytes()
+
+
+@pytest.mark.parametrize("method", ["dp-um", "laplace"])
+def test_kept_columns_of_every_type_are_what_they_were(spark, method):
+    """Moments with and without a zone, days of long ago and exact decimals, to the last digit."""
+    frame = framed(spark, people(12)).selectExpr(
+        "ID", "AGE", "cast(AGE / 7 as decimal(9, 3)) SHORT", "cast(AGE / 7 as decimal(30, 9)) LONG",
+        "date'1200-02-29' + AGE DAY",
+        "timestamp'1890-03-04 05:06:07.123456' + AGE * interval 1 hour ZONE",
+        "timestamp_ntz'1500-03-04 05:06:07.123456' NONE", "cast(AGE as tinyint) TINY",
+        "cast(AGE / 7 as float) SINGLE", "if(AGE > 40, SIZE, null) SOME",
+    )  # fmt: skip
+    kept = [name for name in frame.columns if name != "AGE"]
+    request = asked(method, attributes=["AGE"], keep=kept)
+    release = mv.protect(frame, record_id="ID", **request)
+    assert release.data.dtypes == frame.dtypes
+    assert release.data.select(*kept).orderBy("ID").collect() == (
+        frame.select(*kept).orderBy("ID").collect()
+    )
+    with pytest.raises(DataError, match="cannot be kept"):
+        mv.protect(
+            frame.selectExpr("*", "array(AGE) MANY"), record_id="ID", **{**request, "keep": "MANY"}
+        )
+
+
+def test_kept_text_that_a_spreadsheet_would_run_is_named(spark):
+    """As in memory: by its column alone."""
+    table = people(12).with_columns(SIZE=pl.Series(["=1+1", *["-5"] * 11]))
+    request = asked("dp-um", attributes=["AGE"], keep=["SIZE", "ID"])
+    there = mv.protect(framed(spark, table), record_id="ID", **request)
+    assert there.notes == mv.protect(table, **request).notes
+    assert any("does in: SIZE" in note for note in there.notes)
+
+
+# What the driver reads of files between steps: what batches tell, counts and summaries.
+READ = {"told", "all", "keys", "part", "count", "last", "cluster", "size", "sum", "squares",
+        "figure", "total", *(f"{end}{nth}" for end in ("smallest", "largest") for nth in range(3)),
+        "c0", "c1", "sign"}  # fmt: skip
+
+
+@pytest.mark.parametrize("request_", [asked("dp-um", attributes=["PAY"]), NOISE, CATEGORIES],
+                         ids=["clusters", "noise", "categories"])  # fmt: skip
+def test_no_plan_collects_rows_or_shows_a_value(spark, request_):
+    """Counts and summaries come through files, and no cell is in a plan."""
+    table = people(200)
+    frame = framed(spark, table)
+    with watching() as (plans, read):
+        mv.protect(frame, record_id="ID", **request_)
+    assert len(plans) >= 4
+    assert all(columns <= READ for columns, _ in read)
+    text = "".join(plans)
+    values = [*table["ID"], *map(str, table["PAY"].drop_nulls())]
+    assert not [value for value in values if len(value) > 5 and value in text]
+
+
+def test_a_release_that_lost_records_is_an_error(spark, monkeypatch):
+    """By what its files say: nothing is released."""
+    monkeypatch.setattr("pyarrow.parquet.read_metadata", lambda _path: SimpleNamespace(num_rows=0))
+    with pytest.raises(EngineError, match="lost or counted twice"):
+        mv.protect(framed(spark, people(60)), record_id="ID", **asked("dp-um"))
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_command_writes_parquet_and_takes_ties_by_the_place_in_the_file(tmp_path):
+    """The release is that of memory; its folders are as those of any release, and it is audited."""
+    table = people(40)
+    (tmp_path / "people").mkdir()
+    table[:25].write_parquet(tmp_path / "people" / "a.parquet", row_group_size=9)
+    table[25:].write_parquet(tmp_path / "people" / "b, of 2.parquet")
+    table.write_csv(tmp_path / "people.csv")
+    asks = ["--method", "dp-um", "--k", 3, "--epsilon", 5, "--seed", 3, "--attributes", "AGE",
+            "--keep", "ID,WED", "--bounds", "AGE=0:120", "--no-linkage"]  # fmt: skip
+    in_spark = ["--engine", "spark", "--scratch", tmp_path]
+    for more, name in (([], "here"), (in_spark, "there")):
+        done = run("protect", "people", "-o", name, *asks, *more, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert "not measured: the records are in Spark" in done.stdout
+    parts = sorted((tmp_path / "there" / "data.parquet").iterdir())
+    there = mv.read(tmp_path / "there" / "data.parquet").frame.sort("ID")
+    assert there.equals(pl.read_parquet(tmp_path / "here" / "data.parquet"))
+    here, in_parts = (
+        json.loads((tmp_path / f"{name}-custodian" / "manifest.json").read_text("utf-8"))
+        for name in ("here", "there")
+    )
+    assert in_parts["input"] == here["input"]
+    assert in_parts["guarantee"] == here["guarantee"]
+    assert in_parts["output"] == {"name": "data.parquet", "sha256": digest_of_parts(parts)}
+    refused = [
+        ("people", ["--format", "csv"], "reads and writes Parquet"),
+        ("people.csv", [], "reads a Parquet file, or a folder of them"),
+    ]
+    for name, more, rule in refused:
+        done = run("protect", name, "-o", "no", *asks, *in_spark, *more, folder=tmp_path)
+        assert (done.returncode, rule in done.stderr) == (2, True)
+    assert not (tmp_path / "no").exists()
+    table.write_parquet(tmp_path / "one.parquet")
+    asks = [*asks[6:], "--method", "laplace", "--epsilon", 5]
+    done = run("protect", "one.parquet", "-o", "noisy", *asks, *in_spark, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert cells(mv.read(tmp_path / "noisy" / "data.parquet")) is not None
+    audited = run("audit", "one.parquet", "noisy", folder=tmp_path)
+    assert audited.returncode == 0, audited.stderr
