@@ -20,7 +20,7 @@ from microveil.release.recipe import merged, read_recipe
 __all__ = ["release_in_spark"]
 
 # What is found of a release where nothing is compared.
-FINDINGS = {
+FINDINGS: dict[str, Any] = {
     "linkage": None,
     "not_linked": "the records are in Spark",
     "worst_attribute": None,

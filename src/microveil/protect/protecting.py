@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from numpy.typing import NDArray
 
-from microveil.errors import stands_alone
+from microveil.arguments.engines import SPARK
+from microveil.errors import RequestError, stands_alone
 from microveil.protect.drawing import plan_and_draw
 from microveil.protect.notes import plan_notes
 from microveil.protect.releasing import released
@@ -231,13 +232,21 @@ def protect(
     ((6,), 1.0)
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    if is_of_spark(table):
+    if _is_in_spark(table, asked):
         from microveil.protect.spark.protecting import protect_in_spark
 
         return protect_in_spark(table, asked)
     settled = settle_asked(table, asked)
     planned, drawn = plan_and_draw(settled)
     return released(planned, drawn, plan_notes(planned, settled))
+
+
+def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:
+    """Whether a table is a frame of Spark's, which alone is protected there."""
+    if not is_of_spark(table) and asked.get("engine") == SPARK:
+        rule, remedy = "Spark takes a Spark data frame", "leave out the engine, or pass one"
+        raise RequestError("engine", rule, remedy)
+    return is_of_spark(table)
 
 
 @stands_alone
@@ -262,7 +271,7 @@ def plan(
     array([ 89, 167])
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    if is_of_spark(table):
+    if _is_in_spark(table, asked):
         from microveil.protect.spark.protecting import plan_in_spark
 
         return plan_in_spark(table, asked)

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from microveil.arguments import Argument, arguments, general, steps
+from microveil.arguments.engines import SPARK
 from microveil.arguments.general import K
 from microveil.errors import RequestError
 from microveil.guarantee import Unit
@@ -193,6 +194,13 @@ class Request:
                 "leave it out, or choose a method that clusters by rank and draws noise",
             )
         refuse_looked_at(self.scope, self.looked_at)
+        if self.record_id is not None and self.engine != SPARK:
+            raise RequestError(
+                "record_id",
+                "records of a table in this process stand in an order, which decides between equal "
+                "values",
+                "leave it out, or pass engine='spark' (--engine spark)",
+            )
         both = sorted(set(self.attributes or ()) & set(self.keep))
         if both:
             raise RequestError(

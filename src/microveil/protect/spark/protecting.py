@@ -25,7 +25,7 @@ from microveil.protect.notes import plan_notes
 from microveil.protect.releasing import released
 from microveil.protect.spark.clusters import by_rank
 from microveil.protect.spark.counts import counter, summed, value_counts
-from microveil.protect.spark.draws import Draw, drawn_release, joined_release, new_table
+from microveil.protect.spark.draws import Draw, drawn_release, new_table
 from microveil.protect.spark.scratch import Scratch
 from microveil.protect.spark.table import SparkColumn, SparkTable, open_table, place_in_files
 from microveil.release import Plan, Release
@@ -33,11 +33,11 @@ from microveil.release.columns import Prepared, check_enough, outlined, prepare
 from microveil.release.planning import check_scope, decide, plan_decided, refuse_exact
 from microveil.release.request import Request
 from microveil.release.settling import Settled
-from microveil.schema import Kind
+from microveil.schema import Attribute, Cells, Kind
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.generation import Drawing, blocks_of
 from microveil.synthesis.plan import CutsPlan, NewColumns, SyntheticPlan
-from microveil.table import GridColumn, Numbers
+from microveil.table import GridColumn, Numbers, spread
 from microveil.table.decimals import MOST_DIGITS
 from microveil.table.frame_table import FrameTable
 
@@ -58,7 +58,8 @@ RANKED = ("dp-um", "idp-ls", "idp-cbls", "idp-vector", "ranking")
 TYPES = ("ByteType", "ShortType", "IntegerType", "LongType", "FloatType", "DoubleType",
          "BooleanType", "DateType", "StringType", "DecimalType", "TimestampType",
          "TimestampNTZType")  # fmt: skip
-Cells = dict[str, tuple[Any, Numbers]]
+# By attribute a frame of (key, cluster), and how many clusters there are.
+Clusters = dict[str, tuple[Any, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,47 +101,32 @@ class Outline(FrameTable):
         return self.texts(name, signs) if self.is_text(name) else set()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Opened:
-    """A request, with its columns in Spark."""
-
-    settled: Settled
-    table: SparkTable
-    schema: Any
-    scratch: Scratch
-
-
 def protect_in_spark(
-    given: Any,
-    asked: Mapping[str, Any],
-    *,
-    notes: Sequence[str] = (),
-    **entries: Any,
+    given: Any, asked: Mapping[str, Any], *, notes: Sequence[str] = (), **entries: Any
 ) -> Release:
     """Protect a Spark frame, or one of files, as `protect` does; ``entries`` are the manifest's."""
-    with _opened(given, asked) as opened:
-        cells, draws = Cells(), dict[str, Draw]()
-        planned = _planned(opened, cells, draws)
-        said = plan_notes(planned, opened.settled)
-        schema, scratch = opened.schema, opened.scratch
-        if planned.synthetic is not None:
-            drawn = _new_table(planned.synthetic, opened)
-        elif cells:
-            drawn = Drawn(data=joined_release(opened.table, cells, schema, scratch))
+    with _opened(given, asked) as (settled, table, scratch):
+        draws, clusters = dict[str, Draw](), Clusters()
+        planned = _planned(settled, table, scratch, draws, clusters)
+        frame = given.frame if isinstance(given, SparkFiles) else given
+        schema = _schema(frame, {*table.columns, *table.kept})
+        if planned.synthetic is None:
+            data = drawn_release(table, draws, clusters, schema, planned.seed, scratch)
+            drawn = Drawn(data=data)
         else:
-            seed = planned.seed
-            drawn = Drawn(data=drawn_release(opened.table, draws, schema, seed, scratch))
+            drawn = _new_table(planned.synthetic, table, schema, planned.seed, scratch)
+        said = plan_notes(planned, settled)
         return released(planned, drawn, said, notes=notes, **entries)
 
 
 def plan_in_spark(given: Any, asked: Mapping[str, Any]) -> Plan:
     """Plan a release of a Spark frame, as `plan` does: what is left of plans are their figures."""
-    with _opened(given, asked) as opened:
-        return replace(_planned(opened, {}, {}), columns=())
+    with _opened(given, asked) as (settled, table, scratch):
+        return replace(_planned(settled, table, scratch, {}, {}), columns=())
 
 
 @contextmanager
-def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[_Opened]:
+def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Settled, SparkTable, Scratch]]:
     """Put the columns of a request on their grids; in the end remove what was written."""
     request = _request(asked)
     is_read = isinstance(given, SparkFiles)
@@ -173,12 +159,7 @@ def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[_Opened]:
         columns = cast("tuple[GridColumn, ...]", tuple(table.columns.values()))
         prepared = replace(prepare(outline, request), held=columns)
         _check_enough(columns, request)
-        yield _Opened(
-            settled=Settled(asked={**asked, "engine": SPARK}, prepared=prepared),
-            table=table,
-            schema=_schema(frame, {*prepared.names, *request.keep}),
-            scratch=scratch,
-        )
+        yield Settled(asked={**asked, "engine": SPARK}, prepared=prepared), table, scratch
     finally:
         scratch.end()
 
@@ -219,9 +200,15 @@ def _request(asked: Mapping[str, Any]) -> Request:
     return request
 
 
-def _planned(opened: _Opened, cells: Cells, draws: dict[str, Draw]) -> Plan:
+def _planned(
+    settled: Settled,
+    table: SparkTable,
+    scratch: Scratch,
+    draws: dict[str, Draw],
+    clusters: Clusters,
+) -> Plan:
     """Plan each attribute and draw for its clusters; what is drawn for records is drawn later."""
-    request, columns, scratch = opened.settled.request, opened.table.columns, opened.scratch
+    request, columns = settled.request, table.columns
     streams = dict(zip(columns, RandomSource.of(request.seed).spawn(len(columns)), strict=True))
 
     def plan_of(name: str, choices: Choices) -> AttributePlan:
@@ -229,10 +216,10 @@ def _planned(opened: _Opened, cells: Cells, draws: dict[str, Draw]) -> Plan:
         if request.method.id == "pram":
             plan, draws[name] = _of_categories(column, choices, scratch)
         elif request.method.id in RANKED:
-            clusters, summary = by_rank(column, choices.k, scratch)
+            frame, summary = by_rank(column, choices.k, scratch)
             of_clusters = steps.of_clusters(summary, column.attribute, choices)
             values = of_clusters.drawn_means(streams[name], isotonic=False)
-            cells[name] = clusters, released_numbers(column.attribute, values, None)
+            clusters[name], draws[name] = (frame, len(values)), taking(column.attribute, values)
             plan = Figures.of(of_clusters, isotonic=False)
         else:
             plan, draws[name] = _of_records(column, steps, choices, scratch)
@@ -242,20 +229,31 @@ def _planned(opened: _Opened, cells: Cells, draws: dict[str, Draw]) -> Plan:
     def plans(prepared: Prepared, choices: Choices, _made: Any) -> list[AttributePlan]:
         return [plan_of(name, choices) for name in prepared.names]
 
-    decided = decide(opened.settled.prepared, plans=plans)
+    decided = decide(settled.prepared, plans=plans)
     check_scope(decided.promise, request)
     planned = plan_decided(decided)
     refuse_exact(planned, request)
     return planned
 
 
-def _new_table(plan: SyntheticPlan, opened: _Opened) -> Drawn:
+def taking(attribute: Attribute, values: Cells) -> Draw:
+    """Make what gives records the value of their cluster, of which it has the number."""
+
+    def take(column: GridColumn, _source: RandomSource) -> Numbers:
+        cells = spread(values[column.values], column.missing)
+        return released_numbers(attribute, cells, column.missing)
+
+    return take
+
+
+def _new_table(
+    plan: SyntheticPlan, table: SparkTable, schema: Any, seed: int | None, scratch: Scratch
+) -> Drawn:
     """Ask counts of Spark, and have it draw records of the answers, as the plan does in memory."""
-    seed, attributes = opened.settled.request.seed, [part.attribute for part in plan.attributes]
+    attributes = [part.attribute for part in plan.attributes]
     asking, source = RandomSource.of(seed).spawn(2)
     cut = [part.attribute.name for part in plan.attributes if isinstance(part, CutsPlan)]
-    counts = counter(opened.table, cut, seed, opened.scratch)
-    measurements = plan.measured(cast("Counter", counts), asking)
+    measurements = plan.measured(cast("Counter", counter(table, cut, seed, scratch)), asking)
     drawing, n_records = Drawing.of(measurements), plan.n_drawn
     own = int.from_bytes(source.words(4).tobytes(), "little")
 
@@ -264,8 +262,7 @@ def _new_table(plan: SyntheticPlan, opened: _Opened) -> Drawn:
         generator = np.random.Generator(np.random.PCG64(sequence))
         return NewColumns(attributes, drawing.block(number, n_records, generator))
 
-    blocks = blocks_of(n_records)
-    data = new_table(block, blocks, n_records, opened.schema, opened.scratch)
+    data = new_table(block, blocks_of(n_records), n_records, schema, scratch)
     return Drawn(data=data, measurements=measurements)
 
 
