@@ -4,10 +4,8 @@ The expected error of a plan is known in closed form before any noise is drawn (
 `utility.expected_error`). It is held against publishing the attribute's mean in every row, which
 needs no request at all: an attribute that does worse is hopeless, and so are any statistics on it.
 
-Choosing by the error expected on the table is a use of the table. Where a method is differential
-privacy, a k left to advice is therefore chosen on a stand-in of evenly spread values, which knows
-only public figures; where it is individual differential privacy, the parameters belong to the
-actual table as the scales do, and the guarantee says so. See docs/advice.md.
+Choosing by the error expected on the table is a use of the table: see `release.auto` and
+docs/advice.md.
 """
 
 from collections.abc import Mapping
@@ -17,7 +15,6 @@ from typing import Any, Unpack
 
 from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.errors import ExactCellsError, stands_alone
-from microveil.methods import METHODS
 from microveil.release import Plan
 from microveil.release.auto import STEPS_CHOSEN, Search, weigh
 from microveil.release.columns import Prepared
@@ -175,9 +172,8 @@ def advise(
 
     Notes
     -----
-    Each attribute is sorted once; then each method and k on offer costs a bound of its error, and
-    those that may be among the best a plan. The noise-aware partition of "idp-vector" has no
-    bound: it takes seconds for each attribute at a million records.
+    Each method is planned at up to twelve k. The noise-aware partition of "idp-vector" takes
+    seconds for each attribute at a million records.
 
     Examples
     --------
@@ -194,19 +190,7 @@ def advise(
 
 
 def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]:
-    """Return the advice on a request, and the plan that it was taken of.
-
-    Parameters
-    ----------
-    table : data frame or dict of numpy arrays
-    asked : dict
-        The arguments of `protect`, a recipe's among them.
-
-    Raises
-    ------
-    MicroveilError
-        As `advise`.
-    """
+    """Return the advice on a request, and the plan that it was taken of."""
     settled = settle_asked(table, asked)
     planned = plan_settled(settled)
     if isinstance(settled, SettledParts):
@@ -216,18 +200,11 @@ def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]
 
 def _advice(settled: Settled, planned: Plan) -> Advice:
     request, prepared = settled.request, settled.prepared
+    k = request.k if "k" in request.method.needs else None
     is_synthetic = planned.synthetic is not None
     expected = all_expected(planned, prepared) if is_synthetic else expectations(planned)
     return Advice(
-        asked=Option(
-            method=request.method.id,
-            model=planned.claim.model_in_words,
-            conditions=planned.claim.conditions,
-            choices=request.steps,
-            k=request.k if "k" in request.method.needs else None,
-            over_variance=average(expected),
-            of_distributions=is_synthetic,
-        ),
+        asked=Option.of(planned, request.steps, k, average(expected)),
         scope=kept_scope(planned),
         expected=expected,
         options=tuple(_better_options(planned, settled.asked, prepared)),
@@ -237,12 +214,6 @@ def _advice(settled: Settled, planned: Plan) -> Advice:
     )
 
 
-def _without_new_tables(advice: Advice) -> Advice:
-    """Leave out what cannot be a part: rows that are nobody's stand beside no others."""
-    able = (option for option in advice.options if "new table" not in METHODS[option.method].can)
-    return replace(advice, options=tuple(able))
-
-
 def _names(planned: Plan) -> tuple[str, ...]:
     return tuple(part.attribute.name for part in planned.attributes)
 
@@ -250,20 +221,17 @@ def _names(planned: Plan) -> tuple[str, ...]:
 def _of_parts(settled: SettledParts, planned: Plan) -> Advice:
     """Advise on each part by itself: the others stay as they were asked for."""
     parts = tuple(
-        _without_new_tables(_advice(part, plan))
-        for part, plan in zip(settled.parts, planned.parts, strict=True)
+        _advice(part, plan) for part, plan in zip(settled.parts, planned.parts, strict=True)
+    )
+    # What cannot be a part is left out: rows that are nobody's stand beside no others.
+    parts = tuple(
+        replace(part, options=tuple(one for one in part.options if not one.of_distributions))
+        for part in parts
     )
     expected = {name: entry for part in parts for name, entry in part.expected.items()}
     refusals = [part.refused for part in parts if part.refused is not None]
     return Advice(
-        asked=Option(
-            method=planned.claim.method,
-            model=planned.claim.model_in_words,
-            conditions=planned.claim.conditions,
-            choices={},
-            k=None,
-            over_variance=average(expected),
-        ),
+        asked=Option.of(planned, {}, None, average(expected)),
         scope=kept_scope(planned),
         expected=expected,
         options=(),

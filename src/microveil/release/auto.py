@@ -392,12 +392,5 @@ def _weighed(search: Search, steps: Steps, asked: Mapping[str, Any]) -> Option |
     expected = all_expected(planned, prepared)
     if not expected or planned.claim.model.strength < search.least.strength:
         return None
-    return Option(
-        method=request.method.id,
-        model=planned.claim.model_in_words,
-        conditions=planned.claim.conditions,
-        choices=steps,
-        k=request.k if "k" in request.method.needs else None,
-        over_variance=average(expected),
-        of_distributions=planned.synthetic is not None,
-    )
+    k = request.k if "k" in request.method.needs else None
+    return Option.of(planned, steps, k, average(expected))

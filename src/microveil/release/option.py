@@ -6,6 +6,7 @@ from typing import Any
 
 from microveil.guarantee import Condition
 from microveil.guarantee.condition import in_short
+from microveil.release.plan import Plan
 
 __all__ = ["Option"]
 
@@ -40,6 +41,21 @@ class Option:
     k: int | None
     over_variance: float
     of_distributions: bool = False
+
+    @classmethod
+    def of(
+        cls, planned: Plan, choices: Mapping[str, str], k: int | None, over_variance: float
+    ) -> "Option":
+        """Make the option that was planned."""
+        return cls(
+            method=planned.claim.method,
+            model=planned.claim.model_in_words,
+            conditions=planned.claim.conditions,
+            choices=choices,
+            k=k,
+            over_variance=over_variance,
+            of_distributions=planned.synthetic is not None,
+        )
 
     def __str__(self) -> str:
         """Name the option in words."""
