@@ -31,14 +31,14 @@ def grid_column(cells, upper=UPPER):
 
 def of_cuts(edges):
     return Axis(edges=np.array(edges, dtype=np.int64), ends=np.linspace(0, 1, len(edges) + 2),
-                groups=None, n_bins=len(edges) + 2, has_missing=True, is_ordered=True)  # fmt: skip
+                groups=None, n_bins=len(edges) + 2, has_missing=True)  # fmt: skip
 
 
 def of_values(groups):
     """Bins of every value, the last entry those of the records without one."""
     groups = np.array(groups)
     return Axis(edges=None, ends=np.array([0.0, 1.0]), groups=groups,
-                n_bins=int(groups.max()) + 1, has_missing=False, is_ordered=True)  # fmt: skip
+                n_bins=int(groups.max()) + 1, has_missing=False)  # fmt: skip
 
 
 @given(

@@ -47,7 +47,6 @@ class Axis:
     groups: Whole | None
     n_bins: int
     has_missing: bool
-    is_ordered: bool
     is_known: bool = True
     tail: int | None = None
 
@@ -76,21 +75,14 @@ def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
     """Make parts of equal mass, so many at most, or bins of values whose counts stand out."""
     if isinstance(measured, CutsMeasured):
         return _of_cuts(measured, parts)
-    is_ranked = measured.attribute.kind is not Kind.NOMINAL
-    groups, tail = (_neighbours if is_ranked else _strong)(measured)
-    return _of_groups(groups, is_ordered=is_ranked and not measured.has_missing, tail=tail)
+    if measured.attribute.kind is Kind.NOMINAL:
+        return _of_groups(_strong(measured))
+    return _of_groups(*_neighbours(measured))
 
 
-def _of_groups(groups: Whole, *, is_ordered: bool, tail: int | None = None) -> Axis:
-    return Axis(
-        edges=None,
-        ends=np.array([0.0, 1.0]),
-        groups=groups,
-        n_bins=int(groups.max()) + 1,
-        has_missing=False,
-        is_ordered=is_ordered,
-        tail=tail,
-    )
+def _of_groups(groups: Whole, tail: int | None = None) -> Axis:
+    ends, n_bins = np.array([0.0, 1.0]), int(groups.max()) + 1
+    return Axis(edges=None, ends=ends, groups=groups, n_bins=n_bins, has_missing=False, tail=tail)
 
 
 def _split_values(measured: CountsMeasured, at: int) -> Axis:
@@ -98,7 +90,7 @@ def _split_values(measured: CountsMeasured, at: int) -> Axis:
     groups = (lower + np.arange(len(measured.levels.counts)) >= at).astype(np.int64)
     if measured.has_missing:
         groups[-1] = 2
-    return _of_groups(groups, is_ordered=not measured.has_missing)
+    return _of_groups(groups)
 
 
 def _split_cuts(measured: CutsMeasured, at: int) -> Axis:
@@ -132,19 +124,18 @@ def _between(edges: Whole, ends: Real, measured: CutsMeasured, *, is_known: bool
         groups=None,
         n_bins=len(ends) - 1 + measured.has_missing,
         has_missing=measured.has_missing,
-        is_ordered=True,
         is_known=is_known,
     )
 
 
-def _strong(measured: CountsMeasured) -> tuple[Whole, None]:
+def _strong(measured: CountsMeasured) -> Whole:
     """Give values whose counts do not stand out of the noise a bin together."""
     counts, deviation = measured.levels.counts, np.sqrt(measured.levels.variance)
     weak = counts < STANDS_OUT * deviation
     groups = np.zeros(len(counts), dtype=np.int64)
     groups[~weak] = np.arange(np.count_nonzero(~weak))
     groups[weak] = np.count_nonzero(~weak)
-    return groups, None
+    return groups
 
 
 def _neighbours(measured: CountsMeasured) -> tuple[Whole, int | None]:

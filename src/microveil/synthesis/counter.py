@@ -112,9 +112,12 @@ class Counter:
     def pairs(self, scopes: Sequence[tuple[int, ...]]) -> list[Whole]:
         """Count the records by the bins of two or more columns: each (n_bins, n_bins, ...).
 
-        One table for each scope, which is the positions of its columns; side by side.
+        One table for each scope, which is the positions of its columns; side by side. The bins
+        are forgotten: a byte or more for each value, which nothing asks for again.
         """
-        return in_threads(self._crossed, scopes)
+        found = in_threads(self._crossed, scopes)
+        self.bins.clear()
+        return found
 
     def _crossed(self, scope: tuple[int, ...]) -> Whole:
         *first, (last, n_last) = [self.bins[one] for one in scope]
