@@ -91,7 +91,7 @@ def unreported(request):
 def reported(monkeypatch):
     """Draw the custodian's page of a file's release, as everybody gets it."""
     original = importlib.import_module("microveil.commands.original")
-    notes = importlib.import_module("microveil.release.notes")
+    notes = importlib.import_module("microveil.protect.notes")
     monkeypatch.setattr(original, "REPORTED_RECORDS", notes.REPORTED_RECORDS)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import microveil as mv
 from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
-from microveil.release import Plan
+from microveil.protect.plan import Plan
 from microveil.synthesis.axes import Axis, axis_at, bin_masses
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import quantile_function

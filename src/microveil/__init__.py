@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from microveil.files.labelled import read
     from microveil.guarantee import Guarantee
     from microveil.methods import methods
-    from microveil.protect import plan, protect
-    from microveil.release import Plan, Release
-    from microveil.release.parts import Part, part
+    from microveil.protect.parts import Part, part
+    from microveil.protect.plan import Plan
+    from microveil.protect.protecting import plan, protect
+    from microveil.protect.release import Release
     from microveil.risk.attacks import AttackReport
     from microveil.schema import ordered
     from microveil.table import (
@@ -50,7 +51,7 @@ _HOMES = {
     "Advice": "audit.advice",
     "Assessment": "evaluation",
     "AttackReport": "risk.attacks",
-    "Audit": "audit",
+    "Audit": "protect.exact_audit",
     "Comparison": "compare",
     "DataError": "errors",
     "EmpiricalAudit": "audit.empirical",
@@ -59,14 +60,14 @@ _HOMES = {
     "Guarantee": "guarantee",
     "LabelledTable": "table",
     "MicroveilError": "errors",
-    "Part": "release.parts",
-    "Plan": "release",
-    "Release": "release",
+    "Part": "protect.parts",
+    "Plan": "protect.plan",
+    "Release": "protect.release",
     "RequestError": "errors",
     "advise": "audit.advice",
     "assess": "evaluation.assess",
     "attack": "evaluation.attack",
-    "audit": "audit",
+    "audit": "audit.exact",
     "bounds_from_data": "table",
     "categories_from_data": "table",
     "compare": "compare",
@@ -74,10 +75,10 @@ _HOMES = {
     "invented_people": "datasets",
     "methods": "methods",
     "ordered": "schema",
-    "part": "release.parts",
+    "part": "protect.parts",
     "partition": "",
-    "plan": "protect",
-    "protect": "protect",
+    "plan": "protect.protecting",
+    "protect": "protect.protecting",
     "read": "files.labelled",
     "resolution_from_data": "table",
 }
@@ -138,9 +139,9 @@ class _Package(types.ModuleType):
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, types.ModuleType) and _HOMES.get(name):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
+        # A module of the name of a verb stays out of its way: the verb is found when asked for.
+        if not (isinstance(value, types.ModuleType) and _HOMES.get(name)):
+            super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         return sorted(__all__)

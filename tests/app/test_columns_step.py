@@ -10,7 +10,7 @@ from drafted import ENTRIES, drafted, sent
 from microveil.app.columns_step import column_fields, declare_columns, undeclared, with_values
 from microveil.app.drafts import SeenValues
 from microveil.app.forms import Form
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 
 DOMAINS = {
     "lower_0": "0", "upper_0": "120",

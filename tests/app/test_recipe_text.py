@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from microveil.app.recipes import parsed_recipe, recipe_text
 from microveil.errors import FileError, RequestError
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 numbers = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.release.expectation import expectations
+from microveil.protect.expectation import expectations
 
 N = 300
 RANDOM = np.random.Generator(np.random.PCG64(11))

@@ -22,9 +22,9 @@ from microveil.compare.choices import read_choice
 from microveil.compare.grid import read_grid
 from microveil.evaluation.assess import assess
 from microveil.methods import METHODS, register
-from microveil.release.parts import PartArguments
-from microveil.release.recipe import merged, read_recipe
-from microveil.release.request import Arguments, Request
+from microveil.protect.parts import PartArguments
+from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.request import Arguments, Request
 from microveil.report import comparison_report, custodian_report, publishable_report
 from microveil.schema import COLUMN_KINDS
 from trial_method import CONDITION, PACE, STRENGTH, TRIAL, registered

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.release.auto import CANDIDATES, STEP
-from microveil.release.expectation import average, expectations
+from microveil.protect.auto import CANDIDATES, STEP
+from microveil.protect.expectation import average, expectations
 
 N = 60
 RANDOM = np.random.Generator(np.random.PCG64(5))

@@ -18,7 +18,7 @@ from microveil.commands.files import inspect_file, protect_file
 from microveil.files import written_formats
 from microveil.files.reading import read_file
 from microveil.files.writing import write_data
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 from microveil.schema import Kind, Source
 from microveil.table import ColumnSchema, Labels
 from sas_files import write_sas7bdat, write_xpt

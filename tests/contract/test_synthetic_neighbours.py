@@ -18,7 +18,9 @@ import pytest
 from microveil.commands.files import protect_file
 from microveil.errors import DataError
 from microveil.noise.noise import RandomSource
-from microveil.protect import draw, examined_plan, released
+from microveil.protect.? import examined_plan
+from microveil.protect.draw import draw
+from microveil.protect.releasing import released
 
 N = 120
 BOUNDS = {"AGE": (0, 100), "PAY": (-1000, 50_000), "BORN": ("1900-01-01", "2020-12-31"),

@@ -14,7 +14,8 @@ import microveil as mv
 from microveil.commands.files import inspect_file, protect_file
 from microveil.compare import compare
 from microveil.protect.protecting import draw
-from microveil.release import Manifest, Release
+from microveil.protect.manifest import Manifest
+from microveil.protect.release import Release
 
 H = 4
 SIZES = np.array([1, 2, 3, 4] * 30)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import microveil as mv
-from microveil.audit.exact import audit_of
+from microveil.protect.exact_audit import audit_of
 from microveil.kernels import joint_shifts as kernel
 from microveil.noise import joint_shifts as module
 from microveil.noise.joint_shifts import joint_shifts, least_scales, worst_loss

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.audit.accounted import accounted_of
+from microveil.protect.accounted import accounted_of
 from microveil.guarantee.concentrated import concentrated_budget
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
-from microveil.release import units
-from microveil.release.units import rows_within
+from microveil.protect.? import units
+from microveil.protect.units import rows_within
 from reference import medians as plain
 
 H, EPSILON, DELTA = 2, Fraction(3, 2), Fraction(1, 10**6)

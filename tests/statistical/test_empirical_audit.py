@@ -26,9 +26,9 @@ from microveil.audit.empirical.experiments import (
 from microveil.audit.empirical.neighbours import Clustered, far_neighbour, near_loss, near_neighbour
 from microveil.audit.empirical.tuning import tuned_to
 from microveil.noise.noise import RandomSource
-from microveil.release.columns import prepare
-from microveil.release.planning import plan_prepared
-from microveil.release.request import Request
+from microveil.protect.columns import prepare
+from microveil.protect.planning import plan_prepared
+from microveil.protect.request import Request
 
 LOWER, UPPER = 0, 12
 ALONE, BOTH = {"A": (LOWER, UPPER)}, {"A": (LOWER, UPPER), "B": (0, 4)}

@@ -11,9 +11,9 @@ import pytest
 
 from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.audit import measured
-from microveil.release.columns import prepare
-from microveil.release.planning import plan_prepared
-from microveil.release.request import Request
+from microveil.protect.columns import prepare
+from microveil.protect.planning import plan_prepared
+from microveil.protect.request import Request
 
 pytestmark = pytest.mark.slow
 

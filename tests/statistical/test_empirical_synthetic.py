@@ -23,9 +23,9 @@ from microveil.audit.empirical.measurements import (
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
-from microveil.release.columns import prepare
-from microveil.release.planning import plan_prepared
-from microveil.release.request import Request
+from microveil.protect.columns import prepare
+from microveil.protect.planning import plan_prepared
+from microveil.protect.request import Request
 from microveil.synthesis.counter import Counter as RecordCounter
 from microveil.synthesis.cuts import Candidates, recursive_medians
 

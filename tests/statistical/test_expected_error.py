@@ -7,7 +7,7 @@ import pytest
 
 import microveil as mv
 from microveil.audit.advice import expectations
-from microveil.protect import draw
+from microveil.protect.draw import draw
 
 N = 240
 FEW, MANY = 24, 100

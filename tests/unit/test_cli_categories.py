@@ -12,7 +12,7 @@ from command import run
 from microveil.commands.named_values import split_pairs
 from microveil.commands.proposal import proposed_recipe
 from microveil.errors import RequestError
-from microveil.release.recipe import merged, read_recipe
+from microveil.protect.recipe import merged, read_recipe
 from microveil.schema import Ordered
 
 LEVELS = ["none", "school", "degree"]

@@ -12,7 +12,7 @@ from command import run
 from microveil.commands.proposal import proposed_recipe
 from microveil.errors import FileError
 from microveil.files.reading import read_file
-from microveil.release.recipe import merged, read_recipe
+from microveil.protect.recipe import merged, read_recipe
 
 N = 60
 HEADER = "AGE,HOURS,SEX,NOTE"

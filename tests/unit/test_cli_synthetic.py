@@ -9,7 +9,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands import files, original
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 
 PLACES = ["North", "South", "East", "West"]
 OF_COLUMNS = [

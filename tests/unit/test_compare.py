@@ -18,7 +18,7 @@ from microveil.compare.measures import Measures
 from microveil.compare.results import mean_with_interval
 from microveil.errors import DataError, ExactCellsError, MicroveilError, RequestError
 from microveil.evaluation.measures.linkage import CHANCE
-from microveil.protect import draw
+from microveil.protect.draw import draw
 
 MEASURES = [name for name in Measures().names if name != CHANCE]
 METHODS = (

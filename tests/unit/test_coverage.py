@@ -9,7 +9,7 @@ import microveil as mv
 from microveil.commands.coverage import coverage
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 
 N_RECORDS = 2000
 ENTRY = {"role": "confidential", "type": "whole number", "bounds": [0, 100]}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
-from microveil.protect import draw
+from microveil.protect.draw import draw
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis.axes import axis_at, axis_of, bin_masses
 from microveil.synthesis.cuts import Candidates, Cuts, quantile_function

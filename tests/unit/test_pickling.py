@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import microveil as mv
-from microveil.release import Manifest
+from microveil.protect.manifest import Manifest
 from microveil.report import custodian_report, publishable_report
 
 VALUES = np.arange(60) * 7 % 53

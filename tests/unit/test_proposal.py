@@ -12,7 +12,7 @@ import microveil as mv
 from command import run
 from microveil.commands.proposal import proposed_recipe
 from microveil.files.text import TextFormat
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 
 PEOPLE = mv.invented_people(1500, seed=3)
 SCOPES = ("cluster", "vector", "row")

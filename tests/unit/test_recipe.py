@@ -9,7 +9,7 @@ import pytest
 
 import microveil as mv
 from microveil.commands.proposal import proposed_recipe
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 
 PEOPLE = mv.invented_people(200, seed=3)
 

@@ -10,7 +10,8 @@ import pytest
 import microveil as mv
 from html_page import read, rows_of
 from microveil.errors import DataError
-from microveil.release import Manifest, Release
+from microveil.protect.manifest import Manifest
+from microveil.protect.release import Release
 from microveil.report import (
     custodian_report,
     demonstration_report,

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.protect import draw
+from microveil.protect.draw import draw
 
 pytestmark = pytest.mark.reference
 ATTRIBUTES = [

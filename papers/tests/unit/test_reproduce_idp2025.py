@@ -17,7 +17,7 @@ import pytest
 import microveil as mv
 from microveil.guarantee import Condition, Scope
 from microveil.guarantee.condition import cluster_sizes, condition_of, noise_scales
-from microveil.protect import plan
+from microveil.protect.protecting import plan
 from microveil_papers import PAPERS, idp2025
 from microveil_papers.given import given_in
 from microveil_papers.idp2025 import experiments

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from microveil import DataError, RequestError
 from microveil.files.reading import read_file
 from microveil.partition import intervals
-from microveil.protect import plan
+from microveil.protect.protecting import plan
 from microveil.utility.goodness_of_fit import goodness_of_fit
 from microveil_papers import PAPERS, reproduce
 from microveil_papers.knoise.ages import Ages, ages_of

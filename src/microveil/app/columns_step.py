@@ -16,7 +16,7 @@ from microveil.app.drafts import Draft, SeenValues
 from microveil.app.forms import Errors, Form
 from microveil.arguments.registry import arguments
 from microveil.errors import RequestError
-from microveil.release.domains import read_bounds, read_categories, read_resolution
+from microveil.protect.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import COLUMN_KINDS, Kind, Ordered, Role
 
 __all__ = [

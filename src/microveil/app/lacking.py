@@ -49,8 +49,8 @@ def _target(recipe: Mapping[str, Any]) -> list[str]:
 
 
 def _sentence(draft: Draft, name: str) -> str:
-    from microveil.release.attributes import lacking_column
-    from microveil.release.recipe import read_recipe
+    from microveil.protect.attributes import lacking_column
+    from microveil.protect.recipe import read_recipe
     from microveil.schema import Kind
     from microveil.table import unknown_column
 

@@ -16,8 +16,8 @@ from microveil.errors import MicroveilError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.methods.base import NOTHING_FORMAL
-from microveil.release.parts import refuse_looked_at
-from microveil.release.recipe import read_recipe
+from microveil.protect.parts import refuse_looked_at
+from microveil.protect.recipe import read_recipe
 
 __all__ = [
     "PromiseFields",

@@ -30,7 +30,7 @@ from microveil.app.work_pages import looked_at_table, work_of
 from microveil.errors import RequestError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
-from microveil.release.recipe import read_recipe
+from microveil.protect.recipe import read_recipe
 from microveil.schema import COLUMN_KINDS, Role
 
 __all__ = ["ROUTES"]

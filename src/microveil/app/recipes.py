@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from microveil.errors import FileError
-from microveil.release.recipe import VERSION, read_recipe
+from microveil.protect.recipe import VERSION, read_recipe
 
 __all__ = ["new_recipe", "parsed_recipe", "recipe_text"]
 

@@ -7,7 +7,7 @@ from microveil.app.columns_step import with_values
 from microveil.app.drafts import Draft, SeenValues
 from microveil.app.site import Site
 from microveil.app.work_pages import found_of, started, work_of
-from microveil.release.recipe import file_of_recipe
+from microveil.protect.recipe import file_of_recipe
 
 __all__ = ["listed", "looked_at_values"]
 

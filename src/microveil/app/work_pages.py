@@ -22,7 +22,7 @@ from microveil.app.site import Site, free_folder, free_recipe, recipe_file, site
 from microveil.app.texts import texts
 from microveil.app.work import State, Work
 from microveil.errors import MicroveilError, RequestError
-from microveil.release.recipe import file_of_recipe
+from microveil.protect.recipe import file_of_recipe
 
 __all__ = ["ROUTES", "found_of", "inspected", "looked_at_table", "started", "work_of"]
 

@@ -8,6 +8,7 @@
     invited_linkage    what isotonic regression gives away
 """
 
-from microveil.audit.exact import Audit, audit
+from microveil.audit.exact import audit
+from microveil.protect.exact_audit import Audit
 
 __all__ = ["Audit", "audit"]

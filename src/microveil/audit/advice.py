@@ -13,20 +13,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.errors import ExactCellsError, stands_alone
-from microveil.release import Plan
-from microveil.release.auto import STEPS_CHOSEN, Search, weigh
-from microveil.release.columns import Prepared
-from microveil.release.expectation import Expectation, all_expected, average, expectations
-from microveil.release.option import Option
-from microveil.release.planning import refuse_exact
-from microveil.release.recipe import merged, read_recipe
-from microveil.release.request import Arguments, Request
-from microveil.release.settling import Settled, SettledParts, plan_settled, settle_asked
+from microveil.protect.auto import STEPS_CHOSEN, Search, weigh
+from microveil.protect.columns import Prepared
+from microveil.protect.expectation import Expectation, all_expected, average, expectations
+from microveil.protect.invited_linkage import InvitedLinkage, invited_linkage
+from microveil.protect.option import Option
+from microveil.protect.plan import Plan, kept_scope
+from microveil.protect.planning import refuse_exact
+from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.request import Arguments, Request
+from microveil.protect.settling import Settled, SettledParts, plan_settled, settle_asked
 from microveil.text import aligned, one_line
 
-__all__ = ["Advice", "advice_and_plan", "advise", "kept_scope"]
+__all__ = ["Advice", "advice_and_plan", "advise"]
 
 # How many options a person is shown.
 SHOWN = 5
@@ -258,12 +258,3 @@ def _refusal(planned: Plan, request: Request) -> str | None:
     except ExactCellsError as error:
         return f"{error.place}: {error.rule}; {error.remedy}"
     return None
-
-
-def kept_scope(planned: Plan) -> str | None:
-    """Find the most demanding scope at which a plan keeps its epsilon."""
-    epsilon = planned.guarantee.epsilon
-    if epsilon is None:
-        return None
-    scope = planned.promised.strongest_at(epsilon, planned.guarantee.delta)
-    return None if scope is None else scope.value

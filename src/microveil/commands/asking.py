@@ -15,8 +15,8 @@ from microveil.commands.column_types import (
 from microveil.commands.named_values import with_named_values
 from microveil.files.reading import OpenedFile, SourceFile, open_file
 from microveil.files.text import UNSAID, TextFormat
-from microveil.release.parts import named_attributes
-from microveil.release.recipe import file_of_recipe, merged, read_recipe
+from microveil.protect.parts import named_attributes
+from microveil.protect.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import MissingCodes, bounds_from_data
 
 __all__ = [

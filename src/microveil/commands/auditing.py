@@ -7,7 +7,7 @@ from typing import Any
 
 from microveil.audit.advice import Advice, advice_and_plan
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
-from microveil.audit.exact import Audit, audit, audit_of
+from microveil.audit.exact import audit
 from microveil.commands.asking import (
     apart,
     asked_of,
@@ -16,9 +16,10 @@ from microveil.commands.asking import (
 from microveil.commands.released_request import original_of, request_of
 from microveil.errors import stands_alone
 from microveil.files.text import TextFormat
-from microveil.release import Plan
-from microveil.release.request import Advised
-from microveil.release.settling import Settled, plan_settled, settle_asked
+from microveil.protect.exact_audit import Audit, audit_of
+from microveil.protect.plan import Plan
+from microveil.protect.request import Advised
+from microveil.protect.settling import Settled, plan_settled, settle_asked
 
 __all__ = ["advise_file", "audit_file", "audit_release", "foresee_file"]
 

@@ -8,8 +8,8 @@ import polars
 from microveil.errors import RequestError
 from microveil.files.reading import SourceFile
 from microveil.methods import METHODS
-from microveil.release.domains import interval_kind
-from microveil.release.parts import named_attributes, read_parts
+from microveil.protect.domains import interval_kind
+from microveil.protect.parts import named_attributes, read_parts
 from microveil.schema import Kind
 from microveil.table import ResolutionFromData, open_table, resolution_from_data
 

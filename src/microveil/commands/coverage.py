@@ -15,10 +15,10 @@ from microveil.errors import RequestError
 from microveil.guarantee import Condition, Model, Scope
 from microveil.guarantee.scope import six_digits
 from microveil.methods import METHODS, Method, Promise
-from microveil.release.claims import conditions_of
-from microveil.release.domains import read_categories
-from microveil.release.planning import NOT_KEPT, promise_of
-from microveil.release.request import Request
+from microveil.protect.claims import conditions_of
+from microveil.protect.domains import read_categories
+from microveil.protect.planning import NOT_KEPT, promise_of
+from microveil.protect.request import Request
 from microveil.schema import Attribute, Kind, Source
 
 __all__ = ["Coverage", "Way", "coverage", "refusal"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from microveil.errors import FileError
 from microveil.files.text import TextFormat
-from microveil.release.recipe import read_recipe, roles_of_recipe
+from microveil.protect.recipe import read_recipe, roles_of_recipe
 
 __all__ = ["kept_of_recipe", "manifest_of", "missing_beside", "recipe_beside"]
 

@@ -20,8 +20,8 @@ from microveil.files.folders import check_absent
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
-from microveil.protect import protect
-from microveil.release import Release
+from microveil.protect.protecting import protect
+from microveil.protect.release import Release
 from microveil.report import custodian_report, demonstration_report, key_figures
 from microveil.table import bounds_from_data, categories_from_data, resolution_from_data
 from microveil.text import aligned, one_line

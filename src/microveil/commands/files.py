@@ -22,12 +22,14 @@ from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
-from microveil.protect import plan_and_draw, plan_notes, released
-from microveil.release import Plan, Release
-from microveil.release.notes import REPORTED_RECORDS, file_notes, labels_beside
-from microveil.release.recipe import read_recipe
-from microveil.release.release import refuse_measurements
-from microveil.release.settling import settle_asked
+from microveil.protect.custodian_notes import plan_notes
+from microveil.protect.draw import plan_and_draw
+from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
+from microveil.protect.plan import Plan
+from microveil.protect.recipe import read_recipe
+from microveil.protect.release import Release, refuse_measurements
+from microveil.protect.releasing import released
+from microveil.protect.settling import settle_asked
 from microveil.schema import Kind
 
 __all__ = [

@@ -10,7 +10,8 @@ from microveil.commands.asking import codes_of
 from microveil.evaluation.findings import release_findings
 from microveil.evaluation.promised import codes_in_release
 from microveil.evaluation.text_of_findings import warnings_of
-from microveil.release import Plan, Release
+from microveil.protect.plan import Plan
+from microveil.protect.release import Release
 from microveil.table.protocol import rebuilt
 
 __all__ = ["original_of", "with_findings"]

@@ -10,7 +10,7 @@ from microveil.commands.custodians import manifest_of
 from microveil.errors import FileError
 from microveil.files.address import in_file
 from microveil.guarantee import Guarantee
-from microveil.release.parts import AUTO
+from microveil.protect.parts import AUTO
 from microveil.schema import Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 

@@ -14,8 +14,8 @@ from microveil.errors import EngineError, FileError
 from microveil.files.formats import files_of_folder
 from microveil.files.parquet_folder import check_parts
 from microveil.files.parts import address_of, digest_of_parts
-from microveil.release import Release
-from microveil.release.recipe import merged, read_recipe
+from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.release import Release
 
 __all__ = ["release_in_spark"]
 

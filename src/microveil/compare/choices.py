@@ -9,7 +9,7 @@ from microveil.arguments import Argument
 from microveil.arguments.general import EPSILON, EXACT_CELLS, ISOTONIC, K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
-from microveil.release.parts import Part, read_parts
+from microveil.protect.parts import Part, read_parts
 
 __all__ = ["Choice", "PartsChoice", "check_different", "read_choice"]
 

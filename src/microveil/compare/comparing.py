@@ -19,8 +19,8 @@ from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses
-from microveil.release.parts import Part, named_attributes
-from microveil.release.recipe import merged, read_recipe
+from microveil.protect.parts import Part, named_attributes
+from microveil.protect.recipe import merged, read_recipe
 from microveil.schema import Attribute
 
 __all__ = ["compare"]

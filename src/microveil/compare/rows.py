@@ -9,13 +9,13 @@ from typing import Any
 
 import polars
 
-from microveil.audit.exact import audit_of
 from microveil.compare.grid import Configuration
 from microveil.compare.measures import Measures
 from microveil.guarantee import Condition, Scope
 from microveil.guarantee.condition import OF_REQUESTS
 from microveil.guarantee.scope import rounded_up
-from microveil.release import Plan
+from microveil.protect.exact_audit import audit_of
+from microveil.protect.plan import Plan
 
 __all__ = [
     "CONDITIONAL",

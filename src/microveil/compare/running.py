@@ -20,9 +20,8 @@ from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.errors import MicroveilError
 from microveil.noise.noise import RandomSource
-from microveil.release import Plan
-from microveil.release.plan import drawn_cells
-from microveil.release.settling import plan_settled, refuse_exact_cells
+from microveil.protect.plan import Plan, drawn_cells
+from microveil.protect.settling import plan_settled, refuse_exact_cells
 from microveil.synthesis.counter import Counter
 from microveil.table import Numbers
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Records, records_of
 from microveil.errors import DataError, MicroveilError
-from microveil.release.columns import Prepared, prepare
-from microveil.release.request import Request
-from microveil.release.settling import Settled, SettledParts, settle_asked
+from microveil.protect.columns import Prepared, prepare
+from microveil.protect.request import Request
+from microveil.protect.settling import Settled, SettledParts, settle_asked
 from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute
 

@@ -20,8 +20,8 @@ from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
 from microveil.evaluation.weighting import read_weights, weights_by_role
 from microveil.guarantee import Guarantee
-from microveil.release import Release
-from microveil.release.recipe import roles_of_recipe
+from microveil.protect.recipe import roles_of_recipe
+from microveil.protect.release import Release
 from microveil.risk.equivalence_classes import equivalence_classes
 from microveil.risk.sampling import Sample
 from microveil.schema import Kind, Role

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.evaluation.promised import codes_in_release, has_pairs
-from microveil.release import Release
-from microveil.release.recipe import roles_of_recipe
+from microveil.protect.recipe import roles_of_recipe
+from microveil.protect.release import Release
 from microveil.risk.attacks import (
     AttackOutcome,
     AttackReport,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.guarantee import Guarantee
-from microveil.release.corrected import category_counts, corrected_of, randomised_attributes
+from microveil.protect.corrected import category_counts, corrected_of, randomised_attributes
 from microveil.table import Table
 from microveil.utility.corrected_shares import CorrectedShares
 

@@ -1,16 +1,20 @@
-"""From a table to a release: the verbs, and what they do one after another.
+"""From a table to a release, in a straight line: request, columns, plan, draw, release.
+
+What is found of a release beside its original is not here (`evaluation`), nor what else might be
+asked (`audit`), but for what a request leaves to advice.
 
 ::
 
-    protecting  the verbs: protect, plan
-    drawing     columns planned and drawn, one after another where that can be
-    notes       what is said of the plan to the custodian
-    releasing   a release of what was planned and drawn
+    request, recipe, parts  what is asked for, checked without a table
+    domains, attributes     what is declared of a column
+    units                   whose records a table holds
+    columns                 a table opened for a request: its columns on their grids
+    auto, expectation       what a request leaves to advice, by the error to expect of plans
+    planning, plan          everything about a release short of its noise
+    claims, composing       what is promised of it, with conditions and remarks
+    settling                from arguments to requests that fit a table, and to their plan
+    draw                    the noise, or a new table
+    notes, custodian_notes  what publishers and custodians are told
+    releasing, release      the release as a value, and written
+    spark                   the same of a table of Spark's
 """
-
-from microveil.protect.drawing import draw, plan_and_draw
-from microveil.protect.notes import plan_notes
-from microveil.protect.protecting import plan, protect
-from microveil.protect.releasing import released
-
-__all__ = ["draw", "plan", "plan_and_draw", "plan_notes", "protect", "released"]

@@ -1,152 +1,171 @@
-"""What is said of a plan to its custodian, in figures and words: all of it depends on the data.
+"""Warnings in words, of what is public; they never refuse."""
 
-Nothing is looked at here but the plan; what is found of a release is in `evaluation.findings`. But
-for isotonic regression, of which it is linked what trial draws would show.
-"""
+from collections.abc import Iterator, Mapping, Sequence
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-
-from microveil.audit.advice import kept_scope
-from microveil.audit.exact import audit_of
-from microveil.audit.invited_linkage import strongest_linkage
+from microveil.arguments.steps import MATRIX
+from microveil.guarantee import Guarantee
 from microveil.methods import METHODS
-from microveil.methods.centroids import CentroidPlan
-from microveil.methods.planned import Figures
-from microveil.release import Plan
-from microveil.release.columns import Prepared
-from microveil.release.expectation import Expectation, average, expectations
-from microveil.release.settling import Settled, SettledParts
-from microveil.table import numbers_of_attribute, numeric_look_of
-from microveil.text import one_line
+from microveil.methods.planned import AttributePlan
+from microveil.methods.synthetic import DEEP_ENOUGH
+from microveil.protect.claims import Decided
+from microveil.protect.columns import Prepared
+from microveil.protect.request import Request
+from microveil.synthesis.plan import CutsPlan
+from microveil.text import listed
 
-__all__ = ["PlanNotes", "plan_notes"]
+__all__ = ["REPORTED_RECORDS", "file_notes", "labels_beside", "notes_of_parts", "plan_notes"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class PlanNotes:
-    """What the custodian's manifest says of a plan: entries of figures, and sentences."""
-
-    entries: Mapping[str, Any]
-    sentences: tuple[str, ...]
+# Of larger tables no report is made unasked: an assessment takes far longer than protecting.
+REPORTED_RECORDS = 50_000
+# Under these a new table would not cover rows either, and they say so themselves.
+OF_A_LOOK = frozenset({"bounds", "categories", "resolution", "columns-chosen"})
 
 
 def plan_notes(
-    planned: Plan,
-    settled: Settled | SettledParts,
-    progress: Callable[[str], None] = lambda _step: None,
-) -> PlanNotes:
-    """Say what a plan really guarantees, what error to expect of it, and what is worth knowing."""
-    progress("auditing")
-    expected = expectations(planned)
-    entries: dict[str, Any] = {
-        "audit": audit_of(planned).to_dict(),
-        "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
-    }
-    sentences = [*_of_plan(planned)]
-    requests = [one.request for one in settled.each]
-    if expected and any(request.advised is not None for request in requests):
-        sentences.append(
-            f"Of what advice chose the expected error is {average(expected):.3g} of the "
-            "variance, mean over the attributes."
-        )
-    looks = _numeric_looks(settled.prepared) if requests[0].attributes is None else {}
-    sentences += [f"'{name}' is not released: {look}." for name, look in looks.items()]
-    if planned.isotonic:
-        progress("linking trial draws")
-        linkage = strongest_linkage(planned)
-        entries["isotonic_linkage"] = linkage.to_dict()
-        sentences.append(f"{linkage}")
-    if looks:
-        entries["numeric_looks"] = looks
-    if any(entry.hopeless for entry in expected.values()):
-        sentences.append(_hopeless(planned, expected))
-    return PlanNotes(entries=entries, sentences=tuple(sentences))
-
-
-def _numeric_looks(prepared: Prepared) -> dict[str, str]:
-    """Say of columns that were left out why they are text, where they look like numbers."""
-    looks = {name: numeric_look_of(prepared.table, name) for name in prepared.left_out}
-    return {name: look for name, look in looks.items() if look is not None}
-
-
-def _of_plan(planned: Plan) -> Iterator[str]:
-    parts = planned.attributes
-    if planned.units is not None and planned.units.n_dropped:
-        n_dropped = planned.units.n_dropped
-        yield (
-            f"{n_dropped} of {planned.table.n_records + n_dropped} records were left out: they are "
-            f"beyond the {planned.units.unit.max_rows} that a unit may have."
-        )
-    yield from _of_unit_attributes(planned)
-    for plan in planned.parts or (planned,):
-        yield from _of_whole_records(plan)
-    for part in parts:
-        if isinstance(part, CentroidPlan | Figures) and part.widening:
-            yield _cost_of_widening(part)
-    exact = sum(part.exact_cells for part in parts)
-    if exact:
-        cells = sum(part.n_cells for part in parts)
-        yield f"{exact} of {cells} cells are published exactly as they are."
-
-
-def _of_unit_attributes(planned: Plan) -> Iterator[str]:
-    """Say where an attribute that was declared one value a unit is not."""
-    for attribute in (part.attribute for part in planned.attributes):
-        if planned.units is None or not attribute.of_unit:
-            continue
-        n_units = planned.units.differing(numbers_of_attribute(planned.table, attribute))
-        if n_units:
-            yield (
-                f"The records of {n_units} units differ in {one_line(attribute.name)}, which was "
-                "declared to be one value a unit: each has been given that of the unit's first."
-            )
-
-
-def _of_whole_records(planned: Plan) -> Iterator[str]:
-    """Say how many records are released without a value, because one of theirs is missing."""
-    found = (getattr(part, "missing", None) for part in planned.attributes)
-    masks = [mask for mask in found if mask is not None]
-    takes_records = METHODS[planned.guarantee.method].uses("blocks")
-    if not takes_records or len(masks) < len(planned.attributes):
-        return
-    if n_empty := int(np.logical_and.reduce(masks).sum()):
-        names = ", ".join(one_line(part.attribute.name) for part in planned.attributes)
-        yield (
-            f"{n_empty} of {planned.table.n_records} records are released without any value of "
-            f"{names}: clusters are of whole records, and each of these lacks a value. Fewer "
-            "attributes, or missing='protect' where the method can, would keep more."
-        )
-
-
-def _cost_of_widening(part: CentroidPlan | Figures) -> str:
-    before, total = part.widening, part.total_squares
-    assert before is not None  # noqa: S101 -- only widened plans come here
-    if total == 0:
-        return f"All values of '{part.attribute.name}' are equal: merging clusters hides none."
-    lost = [
-        100 * squares / total for squares in (before.squares_before, part.squares_within or 0.0)
-    ]
+    request: Request, parts: Sequence[AttributePlan], prepared: Prepared, claim: Guarantee
+) -> tuple[str, ...]:
+    """Return what a person should know of a plan before publishing: nothing of the data."""
+    wanted = request.scope is not None or request.keep or request.seed is not None
     return (
-        f"Clusters of equal values were merged with their neighbours in '{part.attribute.name}': "
-        f"{before.clusters_before} clusters became {part.n_clusters}, and clustering alone loses "
-        f"{lost[1]:.3g} % of the variance instead of {lost[0]:.3g} %."
+        *_of_request(request),
+        *_of_left_out(prepared),
+        *_of_attributes(request, parts),
+        *([] if wanted else _of_rows(claim)),
+        *_of_new_table(request, parts, prepared.table.n_records),
+        *_of_table(prepared, is_seeded=request.seed is not None),
+        *_of_advice(request),
     )
 
 
-def _hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> str:
-    """Say which attributes are hopeless, and where something better may be found."""
-    worst = ", ".join(
-        f"'{name}' ({entry.over_variance:.3g} times the variance)"
-        if entry.variance > 0
-        else f"'{name}' (all its values are equal)"
-        for name, entry in expected.items()
-        if entry.hopeless
+def notes_of_parts(
+    decided: Mapping[str, Decided], prepared: Prepared, claim: Guarantee, *, wanted: bool
+) -> tuple[str, ...]:
+    """Return the notes on a release of several parts, by the names of their attributes.
+
+    Where rows or a scope were asked for (`wanted`), nothing is said of what would cover rows.
+    """
+    of_parts = (
+        f"{named}: {note}"
+        for named, one in decided.items()
+        for of in (
+            _of_request(one.request),
+            _of_attributes(one.request, one.attributes),
+            _of_advice(one.request),
+        )
+        for note in of
     )
-    note = f"To be expected: an error worse than publishing the mean in {worst}."
-    if kept_scope(planned) is None:
-        return note
-    return f"{note} microveil advise (in Python mv.advise) looks for what would be better."
+    is_seeded = any(one.request.seed is not None for one in decided.values())
+    return (
+        *of_parts,
+        *_of_left_out(prepared),
+        *([] if wanted else _of_rows(claim)),
+        *_of_table(prepared, is_seeded=is_seeded),
+    )
+
+
+def file_notes(*, is_reported: bool) -> tuple[str, ...]:
+    """Return what a person should know of the files of a release, reported to the custodian."""
+    if is_reported:
+        return ()
+    note = (
+        f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} "
+        "records. --custodian-report (microveil.report.custodian_report) makes it."
+    )
+    return (note,)
+
+
+def labels_beside(title: str, names: Sequence[str]) -> str:
+    """Say that a format cannot hold some labels of columns."""
+    return (
+        f"{title} files cannot hold every label of {listed(names)}: they are too "
+        "long, or of codes that take none there. Such labels are left out of the file, and stand "
+        "whole in schema.json beside it."
+    )
+
+
+def _of_request(request: Request) -> Iterator[str]:
+    if request[MATRIX] and request.epsilon is not None and request.method.uses("matrix"):
+        yield (
+            "Attributes with a transition matrix of their own spend what it spends, beside the "
+            "epsilon asked for: the guarantee holds the sum."
+        )
+    if request.unused:
+        yield f"{request.method.id} has no use for: {', '.join(request.unused)}."
+
+
+def _of_left_out(prepared: Prepared) -> Iterator[str]:
+    if prepared.left_out:
+        yield f"Not released: {', '.join(prepared.left_out)}."
+
+
+def _of_attributes(request: Request, parts: Sequence[AttributePlan]) -> Iterator[str]:
+    attributes = [part.attribute for part in parts]
+    if read := [own.name for own in attributes if own.bounds_from_data]:
+        yield (
+            f"Bounds read from the data ({', '.join(read)}): the release shows them, and the "
+            "people who hold the largest and smallest values are not protected."
+        )
+    if read := [own.name for own in attributes if own.categories_from_data]:
+        yield (
+            f"Categories read from the data ({', '.join(read)}): the release shows them, and "
+            "people who are alone in theirs are not protected."
+        )
+    if request.isotonic:
+        yield (
+            "Isotonic regression invites linkage: rows that follow individuals show every "
+            "record's rank block, and an intruder who knows people's values can find far more "
+            "of them. Use it to publish distributions."
+        )
+
+
+def _of_rows(claim: Guarantee) -> Iterator[str]:
+    """Name what would cover rows that follow people."""
+    new = [method.id for method in METHODS.values() if "new table" in method.can]
+    looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
+    if new and not looked and claim.follows_individuals:
+        yield (
+            f"What rows show of the people they follow is not covered (row scope): "
+            f"{' or '.join(new)} would cover it, by a new table whose rows are nobody's."
+        )
+
+
+def _of_new_table(
+    request: Request, parts: Sequence[AttributePlan], n_records: int
+) -> Iterator[str]:
+    """Say where a new table's budget is short, or its delta no small chance."""
+    cut = (part for part in parts if isinstance(part, CutsPlan))
+    if rough := [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]:
+        yield (
+            f"The budget hardly suffices for the distribution of {listed(rough)}: "
+            "its quarters come out roughly, and its largest values can lie far off. A larger "
+            "epsilon, a delta or fewer attributes would mend it."
+        )
+    if request.delta * n_records >= 1:
+        yield (
+            "delta is 1/n or more, n the number of records: publishing one person's record as it "
+            "is, picked by chance, would keep it too. Stay far below: 1e-9, say."
+        )
+
+
+def _of_table(prepared: Prepared, *, is_seeded: bool) -> Iterator[str]:
+    if prepared.table.has_index:
+        yield (
+            "The index of the data frame is not released; reset_index makes a column of it, which "
+            "can be asked for as others can."
+        )
+    if is_seeded:
+        yield "Noise from a seed protects nobody: do not publish this release."
+    if prepared.formulas:
+        yield (
+            "A spreadsheet may run as a formula what begins with =, +, -, @, a tab or a line end. "
+            f"A name, a category or a kept cell does in: {listed(prepared.formulas)}. "
+            "--escape-formulas (escape_formulas=True of write) writes such text to a CSV file "
+            "with an apostrophe before it."
+        )
+
+
+def _of_advice(request: Request) -> Iterator[str]:
+    if request.advised is not None:
+        steps = (f"{step} {value}" for step, value in request.steps.items())
+        size = [f"k {request.k}"] if "k" in request.method.needs else []
+        yield f"Left to advice, chosen: {', '.join([request.method.id, *steps, *size])}."

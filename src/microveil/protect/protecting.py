@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from microveil.arguments.engines import SPARK
 from microveil.errors import RequestError, stands_alone
-from microveil.protect.drawing import plan_and_draw
-from microveil.protect.notes import plan_notes
+from microveil.protect.custodian_notes import plan_notes
+from microveil.protect.draw import plan_and_draw
+from microveil.protect.plan import Plan
+from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.release import Release
 from microveil.protect.releasing import released
-from microveil.release import Plan, Release
-from microveil.release.recipe import merged, read_recipe
-from microveil.release.request import Arguments
-from microveil.release.settling import plan_settled, refuse_exact_cells, settle_asked
+from microveil.protect.request import Arguments
+from microveil.protect.settling import plan_settled, refuse_exact_cells, settle_asked
 from microveil.table import LabelledTable
 from microveil.table.frames import is_of_spark
 

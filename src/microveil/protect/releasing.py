@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from microveil.protect.drawing import Drawn
-from microveil.protect.notes import PlanNotes
-from microveil.release import Manifest, Plan, Release
-from microveil.release.labels import as_value, declared_missing, released_labels
+from microveil.protect.custodian_notes import PlanNotes
+from microveil.protect.draw import Drawn
+from microveil.protect.labels import as_value, declared_missing, released_labels
+from microveil.protect.manifest import Manifest
+from microveil.protect.plan import Plan
+from microveil.protect.release import Release
 from microveil.schema import Kind
 from microveil.table import ColumnSchema, Labels, MissingCodes
 from microveil.text import one_line

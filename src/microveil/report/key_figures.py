@@ -7,7 +7,7 @@ from microveil.evaluation.measures.closest_records import CLOSEST
 from microveil.evaluation.measures.distributions import ONE_WAY, SORTED_ERROR, TWO_WAY
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.guarantee import Guarantee, Model, Scope, Scopes
-from microveil.release import Release
+from microveil.protect.release import Release
 from microveil.report.wording import named, number, rounded_up
 from microveil.risk.closest_records import ClosestRecords
 from microveil.text import one_line

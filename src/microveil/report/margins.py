@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from microveil.release import Release
+from microveil.protect.release import Release
 from microveil.schema import Attribute, Kind
 from microveil.synthesis.margins import AttributeMargins, Interval, Margins
 from microveil.synthesis.measurements import AttributeMeasured, CountsMeasured, Measurements

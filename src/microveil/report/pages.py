@@ -14,7 +14,7 @@ from microveil.evaluation.measures.distributions import TWO_WAY
 from microveil.evaluation.measuring import measured_publicly
 from microveil.evaluation.promised import codes_in_release
 from microveil.guarantee import EVERY_SCOPE, Guarantee
-from microveil.release import Release
+from microveil.protect.release import Release
 from microveil.report.attributes import attributes_section, means_table
 from microveil.report.columns import Column, NumberColumn, columns_of
 from microveil.report.key_figures import key_figures, unpaired_figures

@@ -8,7 +8,7 @@ from microveil.evaluation.measures.closest_records import CLOSEST
 from microveil.evaluation.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
 from microveil.evaluation.text_of_findings import linkage_in_words
-from microveil.release import Release
+from microveil.protect.release import Release
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks, room_across
 from microveil.report.markup import Markup, element, fragment

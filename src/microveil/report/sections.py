@@ -5,7 +5,7 @@ from typing import Any
 
 from microveil.audit.empirical import EmpiricalAudit
 from microveil.evaluation import Assessment
-from microveil.release import Release
+from microveil.protect.release import Release
 from microveil.report.columns import Column
 from microveil.report.markup import Markup
 from microveil.report.pair_tables import MeasuredTables

@@ -9,7 +9,7 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.protect import draw
+from microveil.protect.draw import draw
 from microveil_papers.paper import Listing
 
 __all__ = ["shares_in_words", "shares_listing", "shares_of"]

@@ -10,7 +10,7 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.protect import draw
+from microveil.protect.draw import draw
 from microveil_papers.given import Given, joined
 from microveil_papers.knoise.ages import HIGHEST, LOWEST, WIDTH, Ages
 from microveil_papers.knoise.measures import Runs, distances_of_laws, linked

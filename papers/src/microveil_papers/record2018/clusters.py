@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import microveil as mv
 from microveil.guarantee import Condition
-from microveil.protect import draw
+from microveil.protect.draw import draw
 
 __all__ = [
     "Anonymity",

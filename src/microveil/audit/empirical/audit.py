@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.audit.accounted import accounted_of
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.audit.empirical.experiments import (
     CellExperiment,
@@ -35,11 +34,12 @@ from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
-from microveil.release import Plan
-from microveil.release.columns import Prepared
-from microveil.release.recipe import merged, read_recipe
-from microveil.release.request import Arguments, Request
-from microveil.release.settling import plan_settled, settle_asked
+from microveil.protect.accounted import accounted_of
+from microveil.protect.columns import Prepared
+from microveil.protect.plan import Plan
+from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.request import Arguments, Request
+from microveil.protect.settling import plan_settled, settle_asked
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table.threads import in_threads
 

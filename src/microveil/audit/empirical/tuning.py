@@ -12,8 +12,8 @@ from microveil.methods.centroids import CentroidPlan
 from microveil.noise.shifts import LoneShift, RankedShifts
 from microveil.partition import Partition, rank_order
 from microveil.partition.mdav import joint_partition
-from microveil.release.columns import Prepared
-from microveil.release.request import Request
+from microveil.protect.columns import Prepared
+from microveil.protect.request import Request
 from microveil.table import GridColumn, spread
 
 __all__ = ["tuned_to"]

@@ -20,19 +20,20 @@ from microveil.methods.knoise import by_matrix
 from microveil.methods.planned import AttributePlan, Figures, released_numbers
 from microveil.methods.planned import squares_about_rounded as about_rounded
 from microveil.noise.noise import RandomSource
-from microveil.protect.drawing import Drawn
-from microveil.protect.notes import plan_notes
+from microveil.protect.columns import Prepared, check_enough, outlined, prepare
+from microveil.protect.custodian_notes import plan_notes
+from microveil.protect.draw import Drawn
+from microveil.protect.plan import Plan
+from microveil.protect.planning import check_scope, decide, plan_decided, refuse_exact
+from microveil.protect.release import Release
 from microveil.protect.releasing import released
+from microveil.protect.request import Request
+from microveil.protect.settling import Settled
 from microveil.protect.spark.clusters import by_rank
 from microveil.protect.spark.counts import counter, summed, value_counts
 from microveil.protect.spark.draws import Draw, drawn_release, new_table
 from microveil.protect.spark.scratch import Scratch
 from microveil.protect.spark.table import SparkColumn, SparkTable, open_table, place_in_files
-from microveil.release import Plan, Release
-from microveil.release.columns import Prepared, check_enough, outlined, prepare
-from microveil.release.planning import check_scope, decide, plan_decided, refuse_exact
-from microveil.release.request import Request
-from microveil.release.settling import Settled
 from microveil.schema import Attribute, Cells, Kind
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.generation import Drawing, blocks_of

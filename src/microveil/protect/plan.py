@@ -7,11 +7,11 @@ from typing import Any, cast
 from microveil.guarantee import Guarantee, Scopes
 from microveil.methods.planned import AttributePlan, SinglePlan
 from microveil.noise.noise import RandomSource
-from microveil.release.units import Units
+from microveil.protect.units import Units
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import GridColumn, Numbers, Reasons, Table
 
-__all__ = ["Plan", "drawn_cells"]
+__all__ = ["Plan", "drawn_cells", "kept_scope"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,3 +94,12 @@ def drawn_cells(
     if plan.attribute.of_unit and units is not None:
         return numbers.in_order(units.first_records())
     return numbers
+
+
+def kept_scope(planned: Plan) -> str | None:
+    """Find the most demanding scope at which a plan keeps its epsilon."""
+    epsilon = planned.guarantee.epsilon
+    if epsilon is None:
+        return None
+    scope = planned.promised.strongest_at(epsilon, planned.guarantee.delta)
+    return None if scope is None else scope.value

@@ -8,15 +8,15 @@ from typing import Any
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.guarantee import Unit
-from microveil.release.attributes import (
+from microveil.protect.attributes import (
     attribute_of,
     check_types,
     declared_categories,
     is_ordered,
     refuse_moments,
 )
-from microveil.release.request import Request
-from microveil.release.units import Units, limited
+from microveil.protect.request import Request
+from microveil.protect.units import Units, limited
 from microveil.schema import Attribute, Kind
 from microveil.table import (
     BoundsFromData,

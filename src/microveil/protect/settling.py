@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from microveil.errors import MicroveilError
-from microveil.release.attributes import check_types
-from microveil.release.auto import settle
-from microveil.release.columns import Opened, Prepared, formulas_in, open_for
-from microveil.release.composing import united_plan
-from microveil.release.parts import Whole, in_part
-from microveil.release.plan import Plan
-from microveil.release.planning import Draw, check_scope, decide, plan_decided, refuse_exact
-from microveil.release.request import Request
+from microveil.protect.attributes import check_types
+from microveil.protect.auto import settle
+from microveil.protect.columns import Opened, Prepared, formulas_in, open_for
+from microveil.protect.composing import united_plan
+from microveil.protect.parts import Whole, in_part
+from microveil.protect.plan import Plan
+from microveil.protect.planning import Draw, check_scope, decide, plan_decided, refuse_exact
+from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.table import check_columns
 

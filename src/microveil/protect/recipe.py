@@ -43,7 +43,7 @@ from typing import Any, Literal
 from microveil.arguments import Argument, arguments
 from microveil.arguments.general import NEVER_MISSING
 from microveil.errors import FileError, RequestError, stands_alone
-from microveil.release.parts import with_never_apart
+from microveil.protect.parts import with_never_apart
 from microveil.schema import Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from microveil.methods.planned import AttributePlan, Figures, SinglePlan
 from microveil.noise.noise import RandomSource, permutation
-from microveil.release import Plan
-from microveil.release.claims import shuffled
-from microveil.release.plan import drawn_cells
-from microveil.release.planning import Draw, takes_one_by_one
-from microveil.release.settling import Settled, SettledParts, plan_settled, refuse_exact_cells
+from microveil.protect.claims import shuffled
+from microveil.protect.plan import Plan, drawn_cells
+from microveil.protect.planning import Draw, takes_one_by_one
+from microveil.protect.settling import Settled, SettledParts, plan_settled, refuse_exact_cells
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Numbers, Reasons, Table

@@ -6,7 +6,7 @@ from typing import Any
 
 from microveil.guarantee import Condition
 from microveil.guarantee.condition import in_short
-from microveil.release.plan import Plan
+from microveil.protect.plan import Plan
 
 __all__ = ["Option"]
 

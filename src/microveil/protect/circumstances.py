@@ -6,7 +6,7 @@ from typing import Protocol
 from microveil.guarantee import Model, Unit
 from microveil.guarantee.remarks import FURTHER, IN_ONE_STREAM
 from microveil.methods import Promise
-from microveil.release.request import Advised, Request
+from microveil.protect.request import Advised, Request
 from microveil.schema import Attribute
 from microveil.text import listed, one_line
 

@@ -10,7 +10,7 @@ from microveil.guarantee.condition import condition_of
 from microveil.guarantee.remarks import without_draws
 from microveil.methods import Promise
 from microveil.methods.planned import AttributePlan
-from microveil.release.circumstances import (
+from microveil.protect.circumstances import (
     Promised,
     handling,
     may_be_exact,
@@ -18,9 +18,9 @@ from microveil.release.circumstances import (
     remarks_of_release,
     shuffled,
 )
-from microveil.release.columns import Prepared
-from microveil.release.labels import released_labels
-from microveil.release.request import Advised, Request
+from microveil.protect.columns import Prepared
+from microveil.protect.labels import released_labels
+from microveil.protect.request import Advised, Request
 from microveil.schema import Attribute
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import Reasons

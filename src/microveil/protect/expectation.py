@@ -18,8 +18,8 @@ from microveil.methods.cluster_values import ClusterValuePlan
 from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
-from microveil.release.columns import Prepared
-from microveil.release.plan import Plan
+from microveil.protect.columns import Prepared
+from microveil.protect.plan import Plan
 from microveil.schema import Attribute
 from microveil.synthesis.axes import axis_of, bin_masses
 from microveil.synthesis.counter import Counter

@@ -15,8 +15,8 @@ from microveil.arguments.general import K
 from microveil.errors import RequestError
 from microveil.guarantee import Unit
 from microveil.methods import METHODS, Method
-from microveil.release.domains import stated_kinds
-from microveil.release.parts import Part, PartArguments, refuse_looked_at, with_never_apart
+from microveil.protect.domains import stated_kinds
+from microveil.protect.parts import Part, PartArguments, refuse_looked_at, with_never_apart
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from microveil.errors import DataError, RequestError
 from microveil.methods import METHODS, Method
-from microveil.release.domains import (
+from microveil.protect.domains import (
     interval_kind,
     read_bounds,
     read_categories,
     read_resolution,
 )
-from microveil.release.request import Request
+from microveil.protect.request import Request
 from microveil.schema import Attribute, Bounds, Categories, Code, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look

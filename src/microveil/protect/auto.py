@@ -14,8 +14,8 @@ from microveil.arguments.steps import N_RECORDS, PARTITION, STRUCTURE, TARGET
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.guarantee import Model, Scope
 from microveil.methods import METHODS, Method
-from microveil.release.attributes import able_to_take_categories
-from microveil.release.columns import (
+from microveil.protect.attributes import able_to_take_categories
+from microveil.protect.columns import (
     Prepared,
     categories_in_no_order,
     check_enough,
@@ -23,11 +23,11 @@ from microveil.release.columns import (
     outlined,
     prepare,
 )
-from microveil.release.expectation import all_expected, average, stand_in
-from microveil.release.option import Option
-from microveil.release.parts import AUTO
-from microveil.release.planning import plan_prepared, promised, refuse_exact, refuse_unnamed
-from microveil.release.request import Advised, Request
+from microveil.protect.expectation import all_expected, average, stand_in
+from microveil.protect.option import Option
+from microveil.protect.parts import AUTO
+from microveil.protect.planning import plan_prepared, promised, refuse_exact, refuse_unnamed
+from microveil.protect.request import Advised, Request
 from microveil.schema import Kind, Source
 from microveil.table import GridColumn
 

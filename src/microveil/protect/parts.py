@@ -31,7 +31,7 @@ from microveil.arguments.general import (
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.guarantee import Scope, Unit
 from microveil.methods import METHODS
-from microveil.release.domains import stated_kinds
+from microveil.protect.domains import stated_kinds
 from microveil.schema import Kind
 from microveil.table import MissingCodes
 from microveil.text import one_line

@@ -15,11 +15,11 @@ from microveil.guarantee import (
 )
 from microveil.methods import Choices, Promise, Setting
 from microveil.methods.planned import AttributePlan, SinglePlan
-from microveil.release.claims import Decided, guarantee_of, in_force, shuffled
-from microveil.release.columns import Prepared
-from microveil.release.notes import plan_notes
-from microveil.release.plan import Plan
-from microveil.release.request import Request
+from microveil.protect.claims import Decided, guarantee_of, in_force, shuffled
+from microveil.protect.columns import Prepared
+from microveil.protect.notes import plan_notes
+from microveil.protect.plan import Plan
+from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.table import Reasons
 from microveil.table.threads import in_threads

@@ -25,8 +25,8 @@ from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.guarantee import Guarantee
 from microveil.ledger import Recording, ledger_place, recorded
-from microveil.release.corrected import corrected_of
-from microveil.release.manifest import Manifest
+from microveil.protect.corrected import corrected_of
+from microveil.protect.manifest import Manifest
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, MissingCodes, open_table

@@ -15,13 +15,13 @@ from microveil.errors import RequestError
 from microveil.guarantee import Cover, Guarantee, Model, PartTerms, Scope, Scopes
 from microveil.guarantee.remarks import without_draws
 from microveil.methods import Promise
-from microveil.release.circumstances import (
+from microveil.protect.circumstances import (
     handling,
     remarks_of_method,
     remarks_of_release,
     shuffled,
 )
-from microveil.release.claims import (
+from microveil.protect.claims import (
     Decided,
     conditions_of,
     described,
@@ -29,12 +29,12 @@ from microveil.release.claims import (
     labelled,
     terms_of,
 )
-from microveil.release.columns import Prepared
-from microveil.release.notes import notes_of_parts
-from microveil.release.parts import Whole
-from microveil.release.plan import Plan
-from microveil.release.planning import plan_decided
-from microveil.release.request import Request
+from microveil.protect.columns import Prepared
+from microveil.protect.notes import notes_of_parts
+from microveil.protect.parts import Whole
+from microveil.protect.plan import Plan
+from microveil.protect.planning import plan_decided
+from microveil.protect.request import Request
 
 __all__ = ["united_plan"]
 

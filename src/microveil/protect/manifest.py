@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from microveil.errors import RequestError
-from microveil.release.plan import Plan
+from microveil.protect.plan import Plan
 
 __all__ = ["Manifest"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from microveil.guarantee.concentrated import epsilon_of
 from microveil.noise.counts import CountNoise
-from microveil.release import Plan
+from microveil.protect.plan import Plan
 from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan
 
 __all__ = ["Accounted", "accounted_of"]

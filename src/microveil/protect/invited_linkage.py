@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import SinglePlan
 from microveil.noise.noise import RandomSource
-from microveil.release import Plan
-from microveil.release.plan import drawn_cells
+from microveil.protect.plan import Plan, drawn_cells
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.table import numbers_of_attribute
 from microveil.table.threads import in_threads
