@@ -1,6 +1,7 @@
 """What tasks of Spark make of batches, without a session: as memory does, and no value is told."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow", reason="Spark hands batches of Arrow's to tasks")
 
 from microveil.errors import DataError, EngineError  # noqa: E402 -- these need pyarrow
+from microveil.noise.noise import RandomSource  # noqa: E402
 from microveil.partition.ranking import ranking, ranking_sizes  # noqa: E402
-from microveil.protect.spark import clusters, counts, scratch, table  # noqa: E402
+from microveil.protect.spark import clusters, counts, protecting, scratch, table  # noqa: E402
 from microveil.schema import Attribute, Bounds, Kind, Source  # noqa: E402
 from microveil.synthesis.axes import Axis  # noqa: E402
 from microveil.synthesis.counter import Counter, JitteredCodes  # noqa: E402
@@ -259,3 +261,15 @@ def test_no_pass_makes_more_counts_than_are_said_to_come(sizes):
     passes = [tables[some] for some in counts.in_passes(tables)]
     assert [size for some in passes for size in some] == tables
     assert all(sum(some) <= counts.MOST_COUNTS or len(some) == 1 for some in passes)
+
+
+def test_records_take_the_cell_of_their_cluster_and_of_none_that_there_is_not():
+    """A record that lost its cluster has the number behind the last one: that is an error."""
+    take = protecting.taking(attribute(), np.array([7, 40, 90]))
+    missing = np.array([False, True, False, False])
+    column = GridColumn(attribute=attribute(), values=np.array([2, 0, 2]), missing=missing)
+    found = take(column, RandomSource.seeded(1))
+    assert found.values[~missing].tolist() == [90, 7, 90]
+    assert found.missing is missing
+    with pytest.raises(IndexError):
+        take(replace(column, values=np.array([2, 3, 0])), RandomSource.seeded(1))

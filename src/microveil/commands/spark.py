@@ -85,8 +85,10 @@ def _session() -> Any:
             "PySpark is not installed",
             "install it with: pip install 'microveil[spark]'; it needs Java 17, too",
         ) from None
+    # As every reader has moments, in the place of a type of old.
+    moments = "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS"
     try:
-        session = SparkSession.builder.appName("microveil").getOrCreate()
+        session = SparkSession.builder.appName("microveil").config(*moments).getOrCreate()
     except Exception as error:  # noqa: BLE001 -- Spark's own, Py4J's, gRPC's
         raise EngineError(
             "spark",
