@@ -222,9 +222,9 @@ def test_tables_of_batches_add_up_to_those_of_memory():
     candidates = Candidates(lower=0, upper=999, count=(1 << 20) - 1)
     codes = candidates.codes(ages[~missing], words[~missing])
     cut = Axis(edges=np.array([200_000, 700_000]), ends=np.array([0, 0.2, 0.7, 1]), groups=None,
-               n_bins=4, has_missing=True, is_ordered=True)  # fmt: skip
+               n_bins=4, has_missing=True)  # fmt: skip
     counted = Axis(edges=None, ends=np.array([0.0, 1.0]), groups=np.array([0, 0, 1, 1, 2, 2]),
-                   n_bins=3, has_missing=False, is_ordered=True)  # fmt: skip
+                   n_bins=3, has_missing=False)  # fmt: skip
     here = Counter(
         [
             GridColumn(attribute=columns[0].attribute, values=ages[~missing], missing=missing),
