@@ -463,6 +463,8 @@ def test_a_record_id_must_be_there_and_nobody_elses(spark):
         mv.protect(frame, record_id="NUMBER", **request)
     with pytest.raises(mv.RequestError, match="whole numbers, text or dates"):
         mv.protect(frame, record_id="PAY", **request)
+    with pytest.raises(mv.MicroveilError, match="name"):
+        mv.protect(frame.selectExpr("*", "ID id"), record_id="ID", **request)
 
 
 def test_too_many_clusters_for_the_driver_are_refused_with_the_figures(spark, monkeypatch):

@@ -41,6 +41,7 @@ from microveil.synthesis.plan import CutsPlan, NewColumns, SyntheticPlan
 from microveil.table import GridColumn, Numbers, spread
 from microveil.table.decimals import MOST_DIGITS
 from microveil.table.frame_table import FrameTable
+from microveil.table.naming import check_names
 
 __all__ = ["SparkFiles", "plan_in_spark", "protect_in_spark"]
 
@@ -77,6 +78,7 @@ class Outline(FrameTable):
     def __init__(self, schema: Any) -> None:
         from pyspark.sql.pandas.types import to_arrow_type
 
+        check_names([name.casefold() for name in schema.names])  # as Spark sees them
         self.types = {
             field.name: to_arrow_type(field.dataType)
             if type(field.dataType).__name__ in TYPES
