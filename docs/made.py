@@ -13,11 +13,11 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from microveil.arguments import Argument
     from microveil.files import Format
+    from microveil.protect.arguments import Argument
 
 from microveil.evaluation.measures import MEASURES, Measure
 
@@ -35,7 +35,7 @@ def layers() -> list[str]:
     rows = [
         f"| {number} | `{room}` | {_subject(room)} |"
         for number, floor in enumerate(floors, start=1)
-        for room in floor.split(" | ")
+        for room in re.split(r" [|:] ", floor)
     ]
     return ["| layer | room | what it is for |", "|---|---|---|", *rows]
 
@@ -50,7 +50,7 @@ def _subject(room: str) -> str:
 
 def arguments() -> list[str]:
     """Make the table of what may be asked of a release, in the order of the command line."""
-    from microveil.arguments import arguments as declared
+    from microveil.protect.arguments import arguments as declared
 
     rows = [
         " | ".join(["", f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a), ""]).strip()
@@ -60,35 +60,32 @@ def arguments() -> list[str]:
     return [head, "|---|---|---|---|---|---|", *rows]
 
 
-def _flags(argument: "Argument[Any]") -> str:
+def _flags(argument: "Argument") -> str:
     written = []
-    for flag in argument.flags:
-        name = (flag.name or argument.name).replace("_", "-")
-        written.append(f"`--{name}{' NAME=VALUES' if flag.by_column else ''}`")
-        written += [f"`--no-{name}`"] if flag.denied else []
+    for flag, (taken, _) in argument.flags.items():
+        name = flag.replace("_", "-")
+        written.append(f"`--{name}{' NAME=VALUES' if taken is dict else ''}`")
+        written += [f"`--no-{name}`"] if taken is bool and flag == argument.name else []
     return ", ".join(written) or "-"
 
 
-def _entry(argument: "Argument[Any]") -> str:
-    if argument.entry is None:
-        return "-"
-    name = argument.entry.name or argument.name
-    of_attribute = argument.entry.by_column or argument.entry.type is None
-    return f"`{name}` of an attribute" if of_attribute else f"`{name}`"
+def _entry(argument: "Argument") -> str:
+    return f"`{argument.column}` of an attribute" if argument.column else f"`{argument.name}`"
 
 
-def _values(argument: "Argument[Any]") -> tuple[str, str]:
+def _values(argument: "Argument") -> tuple[str, str]:
     """Say what it takes and what its default is, method by method where they differ."""
     from microveil.methods import METHODS
+    from microveil.protect.request import offered
 
-    own = {m.id: a for m in METHODS.values() for a in m.arguments if a.name == argument.name}
+    own = {m.id: a for m in METHODS.values() for a in offered(m) if a.name == argument.name}
     offered = {name: a for name, a in own.items() if a.choices} or {"": argument}
     takes = {name: _choices(a) or a.takes for name, a in offered.items()}
     defaults = {name: _default(a.default) for name, a in offered.items()}
     return _by_method(takes), _by_method(defaults)
 
 
-def _choices(argument: "Argument[Any]") -> str:
+def _choices(argument: "Argument") -> str:
     return ", ".join(f"`{choice}`" for choice in argument.choices)
 
 
@@ -104,7 +101,7 @@ def _by_method(words: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {word}" for name, word in words.items())
 
 
-def _methods(argument: "Argument[Any]") -> str:
+def _methods(argument: "Argument") -> str:
     from microveil.methods import METHODS
 
     using = [name for name, method in METHODS.items() if method.uses(argument.name)]

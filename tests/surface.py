@@ -11,7 +11,6 @@ import inspect
 import json
 import re
 import tempfile
-import typing
 from pathlib import Path
 
 import numpy as np
@@ -55,16 +54,16 @@ def _arguments(name, thing):
     """Name what a function takes; what `protect` takes is named once, and by the others as that."""
     if not (inspect.isfunction(thing) or inspect.ismethod(thing)):
         return
-    for argument, parameter in inspect.signature(thing).parameters.items():
-        if argument == "self":
-            continue
+    taken = {**inspect.signature(thing).parameters}
+    taken.pop("self", None)
+    shared = {*inspect.signature(mv.protect).parameters} - {"table", "recipe"}
+    if thing is not mv.protect and shared < {*taken}:
+        yield f"{name}(**protect)"
+        taken = {argument: one for argument, one in taken.items() if argument not in shared}
+    for argument, parameter in taken.items():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             yield f"{name}({argument})"
-            continue
-        typed = typing.get_args(typing.get_type_hints(thing)[argument])
-        if thing in (mv.protect, mv.part):
-            yield from (f"{name}({one})" for one in typed[0].__annotations__)
-        else:
+        elif thing is not mv.part:  # which takes those of registered methods besides
             yield f"{name}(**protect)"
 
 

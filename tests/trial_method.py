@@ -3,18 +3,17 @@
 from contextlib import contextmanager
 from dataclasses import replace
 
-from microveil.arguments import DECLARED, Argument, Entry, Flag
-from microveil.arguments.steps import PARTITION
 from microveil.errors import RequestError
 from microveil.guarantee import Condition, Model
 from microveil.methods import METHODS, Method, Promise, register
 from microveil.methods.base import each, epsilon_scopes
 from microveil.methods.idp2025 import dp_um
+from microveil.protect.arguments import Argument
 
 __all__ = ["CONDITION", "PACE", "STRENGTH", "TRIAL", "registered"]
 
 
-def _read_strength(given):
+def _read_strength(given, _name):
     if isinstance(given, str) and given.isdigit():
         given = int(given)
     if not isinstance(given, int) or given < 1:
@@ -22,23 +21,15 @@ def _read_strength(given):
     return given
 
 
-STRENGTH = Argument[int](
+STRENGTH = Argument(
     name="strength",
     help="trial-um: so many times as many records share a mean.",
     read=_read_strength,
     takes="a whole number of 1 or more",
     default=1,
-    flags=(Flag(kind=int),),
-    entry=Entry(type=int),
-    sets_aside=("every",),
+    flag=int,
 )
-PACE = Argument[str](
-    name="pace",
-    help="trial-um: slow or fast.",
-    choices=("slow", "fast"),
-    flags=(Flag(),),
-    entry=Entry(type=str),
-)
+PACE = Argument(name="pace", help="trial-um: slow or fast.", choices=("fast", "slow"))
 CONDITION = Condition(
     id="weather",
     short="the weather",
@@ -47,12 +38,12 @@ CONDITION = Condition(
 
 
 def _plan(column, choices):
-    return dp_um(column, replace(choices, k=choices.k * choices[STRENGTH]))
+    return dp_um(column, replace(choices, k=choices.k * choices["strength"]))
 
 
 def _promise(setting):
     choices, epsilon = setting.choices, setting.epsilon
-    words = f"Of strength {choices[STRENGTH]}, {choices[PACE]}, {choices[PARTITION]}."
+    words = f"Of strength {choices['strength']}, {choices['pace']}, {choices['partition']}."
     return Promise(
         model=Model.DIFFERENTIAL_PRIVACY,
         epsilon=epsilon,
@@ -69,18 +60,21 @@ TRIAL = Method(
     deed="Means of clusters were released with noise.",
     plan=each(_plan),
     promise=_promise,
-    arguments=(STRENGTH, PACE.of("fast", "slow"), PARTITION.of("ranking", "hexagonal")),
+    arguments={
+        "strength": (),
+        "pace": ("fast", "slow"),
+        "partition": ("ranking", "hexagonal"),
+    },
+    sets_aside={"strength": ("every",)},
+    declares=(STRENGTH, PACE),
 )
 
 
 @contextmanager
 def registered(method=TRIAL):
     """Register a method for a while."""
-    before = dict(DECLARED)
     register(method)
     try:
         yield method
     finally:
         del METHODS[method.id]
-        DECLARED.clear()
-        DECLARED.update(before)

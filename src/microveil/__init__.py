@@ -124,7 +124,7 @@ class _Package(types.ModuleType):
     """The package: names on demand, and verbs that their modules cannot hide.
 
     `microveil.protect` is the verb; importing the module of that name would bind the module
-    in its place.
+    in its place, so that binding is passed over.
     """
 
     def __getattr__(self, name: str) -> Any:

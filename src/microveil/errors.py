@@ -11,11 +11,13 @@
 
 Every message has three parts: the place, the rule that is broken there, and the
 remedy. None ever holds a value of the data: messages end up in logs and tickets.
-Records are counted from 1, lines of a file as an editor counts them.
+Records are counted from 1, lines of a file as an editor counts them. A request that breaks
+several rules is refused once, with all of them: a line for each.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 __all__ = [
@@ -24,7 +26,9 @@ __all__ = [
     "ExactCellsError",
     "FileError",
     "MicroveilError",
+    "Problems",
     "RequestError",
+    "one_error",
     "stands_alone",
 ]
 
@@ -56,12 +60,79 @@ class MicroveilError(ValueError):
         self.rule = rule
         self.remedy = remedy
 
+    @property
+    def problems(self) -> "tuple[MicroveilError, ...]":
+        """Itself, or each of what is refused together."""
+        return (self,)
+
     def __str__(self) -> str:
         return f"{self.place}: {self.rule}; {self.remedy}."
 
 
 class RequestError(MicroveilError):
-    """What was asked for cannot be carried out."""
+    """What was asked for cannot be carried out.
+
+    Attributes
+    ----------
+    problems : tuple of RequestError
+        All of them, where there are several: place, rule and remedy are the first one's, and the
+        message has a line for each.
+    """
+
+    _several: "tuple[MicroveilError, ...]" = ()
+
+    @property
+    def problems(self) -> "tuple[MicroveilError, ...]":
+        """Itself, or each of what is refused together."""
+        return self._several or (self,)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._several)) or super().__str__()
+
+
+def one_error(problems: Sequence[MicroveilError]) -> MicroveilError:
+    """Make one error of all problems of a request; of one alone that one.
+
+    >>> print(one_error([RequestError("k", "a", "b"), RequestError("seed", "c", "d")]))
+    k: a; b.
+    seed: c; d.
+    """
+    first = problems[0]
+    if len(problems) == 1:
+        return first
+    error = RequestError(first.place, first.rule, first.remedy)
+    error._several = tuple(problems)  # noqa: SLF001 -- made here
+    return error
+
+
+class Problems(list[MicroveilError]):
+    """The problems of a request: collected, and refused together.
+
+    >>> problems = Problems()
+    >>> for place in ("k", "seed"):
+    ...     with problems.noted():
+    ...         raise RequestError(place, "it is odd", "pass 4")
+    >>> [problem.place for problem in problems]
+    ['k', 'seed']
+    """
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Take down what is refused inside, and go on behind it."""
+        try:
+            yield
+        except RequestError as error:
+            error.__context__ = None
+            self += error.problems
+
+    def add(self, place: str, rule: str, remedy: str) -> None:
+        """Take down a problem."""
+        self.append(RequestError(place, rule, remedy))
+
+    def refuse(self) -> None:
+        """Raise what was taken down, if anything."""
+        if self:
+            raise one_error(self)
 
 
 class EngineError(RequestError):

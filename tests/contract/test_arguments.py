@@ -2,11 +2,13 @@
 
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
 from dataclasses import fields, replace
-from typing import Literal, get_args, get_origin, get_type_hints
+from inspect import signature
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -14,17 +16,14 @@ import pytest
 
 import made
 import microveil as mv
-from microveil.arguments import DECLARED, Argument, Flag, arguments, general
-from microveil.arguments.general import TYPES
-from microveil.arguments.steps import EVERY, STEPS, WIDTH
 from microveil.cli.shared_flags import declared
 from microveil.compare.choices import read_choice
 from microveil.compare.grid import read_grid
 from microveil.evaluation.assess import assess
 from microveil.methods import METHODS, register
-from microveil.protect.parts import PartArguments
+from microveil.protect.arguments import DECLARED, Argument, arguments
 from microveil.protect.recipe import merged, read_recipe
-from microveil.protect.request import Arguments, Request
+from microveil.protect.request import Request, of_methods
 from microveil.report import comparison_report, custodian_report, publishable_report
 from microveil.schema import COLUMN_KINDS
 from trial_method import CONDITION, PACE, STRENGTH, TRIAL, registered
@@ -45,19 +44,70 @@ def trial():
 
 
 def test_type_checkers_see_the_arguments_that_are_declared():
-    """The static types name each of them, no other, and the choices of those that have some."""
-    hints = get_type_hints(Arguments)
-    assert set(hints) == {*(argument.name for argument in arguments()), "parts"}
-    of_part = set(get_type_hints(PartArguments))
+    """The signatures name each of them, no other, and the choices of those that have some."""
+    for verb in (mv.protect, mv.plan, mv.advise, mv.audit, mv.empirical_audit):
+        named = set(signature(verb).parameters) - {"runs", "confidence", "audit_seed", "attribute"}
+        assert named == {*(a.name for a in arguments()), "table", "recipe", "parts"}
+    of_part = set(signature(mv.part).parameters) - {"attributes", "of_method"}
     assert of_part == {argument.name for argument in arguments() if argument.of_part}
+    hints = {name: one.annotation for name, one in signature(mv.plan).parameters.items()}
     # Of missing cells something may be said by column, too.
     hints["missing"], by_column = get_args(hints["missing"])
     assert get_args(by_column)[1] == Literal["never"]
-    listed = {name: hint for name, hint in hints.items() if get_origin(hint) is Literal}
-    assert set(listed) == {"outside", "missing", "exact_cells"}
-    for argument in general():
-        if argument.name in listed:
-            assert get_args(listed[argument.name]) == argument.choices
+    for name in ("outside", "missing", "exact_cells"):
+        assert get_args(hints[name]) == DECLARED[name].choices
+
+
+def test_all_problems_of_a_request_are_one_error():
+    """A line for each, of the rules between arguments too; one alone is a sentence as ever."""
+    asked = {"method": "dp-um", "k": 0, "epsilon": -1, "seed": "x", "keep": ["A"]}
+    with pytest.raises(mv.RequestError) as caught:
+        mv.plan(PEOPLE, **asked, attributes=["A"], speed=1, scope="row", looked_at="data")
+    places = [problem.place for problem in caught.value.problems]
+    assert places == ["argument 'speed'", "epsilon", "seed", "k", "looked_at", "column 'A'"]
+    assert str(caught.value).splitlines() == [f"{problem}" for problem in caught.value.problems]
+    with pytest.raises(mv.RequestError) as caught:
+        mv.plan(PEOPLE, **ASKED | {"method": "dp-um", "k": 0})
+    assert f"{caught.value}" == "k: k must be a whole number of 1 or more; pass for example k=10."
+
+
+def test_what_is_wrong_by_itself_is_refused_once():
+    """No rule speaks of what an argument would have been: a width sets k aside."""
+    with pytest.raises(mv.RequestError) as caught:
+        mv.plan(PEOPLE, method="k-noise", width=-1)
+    assert [problem.place for problem in caught.value.problems] == ["width"]
+
+
+def test_all_problems_of_parts_are_one_error():
+    """Each is said to be of its part."""
+    parts = [
+        {"attributes": ["x"], "method": "dp-um", "k": 0, "epsilon": -1},
+        {"attributes": ["y"], "method": "dp-um", "k": 5},
+    ]
+    with pytest.raises(mv.RequestError) as caught:
+        mv.plan(PEOPLE, parts=parts)
+    places = [problem.place for problem in caught.value.problems]
+    assert places == ["part 1 (x), epsilon", "part 1 (x), k", "part 2 (y), epsilon"]
+
+
+def test_all_problems_of_a_recipe_are_one_error():
+    """An entry is named once, however many kinds it might have been of."""
+    recipe = {"k": "many", "seed": 1.5, "attributes": {"x": {"role": "secret", "type": "text"}}}
+    with pytest.raises(mv.RequestError) as caught:
+        mv.plan(PEOPLE, recipe=recipe)
+    places = [problem.place for problem in caught.value.problems]
+    assert places == [
+        "recipe, entry 'k.int'", "recipe, entry 'seed'", "recipe, entry 'attributes.x.role'",
+    ]  # fmt: skip
+
+
+def test_what_is_refused_together_is_pickled_whole():
+    """As it is on its way from another process."""
+    with pytest.raises(mv.RequestError) as caught:
+        mv.plan(PEOPLE, method="dp-um")
+    copied = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- written here
+    assert [str(one) for one in copied.problems] == [str(one) for one in caught.value.problems]
+    assert len(copied.problems) == 2
 
 
 def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
@@ -68,8 +118,8 @@ def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
         a.name for a in arguments()
     }
     offered = {
-        step.name: {c for method in METHODS.values() for c in method.offers.get(step.name, ())}
-        for step in STEPS
+        name: {c for method in METHODS.values() for c in method.arguments.get(name, ())}
+        for name in of_methods()
     }
     for argument in arguments():
         text = section.partition(f"    {argument.name} : ")[2]
@@ -81,33 +131,36 @@ def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
 def test_a_request_has_a_field_for_what_every_request_may_have():
     """And one for all that methods declare, whatever it is."""
     more = {"own", "unused", "advised"}
-    assert {field.name for field in fields(Request)} - more == {a.name for a in general()}
+    named = {field.name for field in fields(Request)} - more
+    assert named == {argument.name for argument in arguments()} - {*of_methods()}
 
 
 def test_the_kinds_of_columns_in_a_recipe_are_those_that_there_are():
     """The entry is declared where the kinds are not imported."""
-    assert get_args(TYPES.entry.type) == tuple(kind.value for kind in COLUMN_KINDS)
+    assert get_args(DECLARED["types"].entry) == tuple(kind.value for kind in COLUMN_KINDS)
 
 
 def test_help_names_each_method_that_has_a_step_and_its_choices():
     """The sentence of an argument of methods goes stale with none of them."""
     for method in METHODS.values():
-        for argument in method.arguments:
-            assert set(argument.choices) <= set(DECLARED[argument.name].choices)
-            if argument.choices:
-                said = re.findall(rf"(?:^|; |, ){method.id}[^:]*: ([^;]*)", argument.help)
-                assert len(said) == 1, (method.id, argument.name)
+        for name, choices in method.arguments.items():
+            assert set(choices) <= set(DECLARED[name].choices)
+            if choices:
+                said = re.findall(rf"(?:^|; |, ){method.id}[^:]*: ([^;]*)", DECLARED[name].help)
+                assert len(said) == 1, (method.id, name)
                 words = set(re.split(r", | or |\.", said[0])) - {""}
-                assert words == set(argument.choices)
+                assert words == set(choices)
 
 
 def test_flags_are_known_before_methods_are():
     """The command line is made of light modules, which hold every argument of our own methods."""
-    code = "import sys, microveil.arguments; print([m for m in sys.modules if 'numpy' in m])"
+    code = (
+        "import sys; from microveil.protect.arguments import arguments; arguments(); "
+        "print([m for m in sys.modules if m in ('numpy', 'pydantic')])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-    ours = {argument.name for method in METHODS.values() for argument in method.arguments}
-    assert ours == {argument.name for argument in STEPS}
+    assert {name for method in METHODS.values() for name in method.arguments} <= {*DECLARED}
 
 
 # A method from outside, with arguments of its own.
@@ -155,7 +208,7 @@ def test_other_methods_have_no_use_for_it():
 @pytest.mark.usefixtures("trial")
 def test_what_it_sets_aside_is_unused():
     """An argument with no use beside a value of its own is named too."""
-    more = (*TRIAL.arguments, EVERY.of("group", "average"))
+    more = {**TRIAL.arguments, "every": ("group", "average")}
     with registered(replace(TRIAL, id="other", arguments=more)):
         asked = {**ASKED, "method": "other", "every": "average"}
         assert mv.plan(PEOPLE, **asked, strength=2).unused == ("every",)
@@ -276,35 +329,39 @@ def test_the_command_line_has_a_flag_for_it(tmp_path):
 
 def test_one_name_has_one_meaning():
     """An argument that is read or written in another way than the one of its name is refused."""
-    for other in (replace(WIDTH, read=int), replace(WIDTH, flags=()), Argument(name="k", help="k")):
+    width = DECLARED["width"]
+    for other in (
+        replace(width, read=int),
+        replace(width, flag=None),
+        Argument(name="k", help="k"),
+    ):
         with pytest.raises(ValueError, match="another argument of the name"):
-            register(replace(TRIAL, arguments=(other,)))
-    with pytest.raises(ValueError, match="no choice of pace is the default"):
-        register(replace(TRIAL, arguments=(PACE,)))
+            register(replace(TRIAL, declares=(other,)))
+    with registered(), pytest.raises(ValueError, match="another argument of the name"):
+        register(replace(TRIAL, id="other", declares=(replace(STRENGTH, flag=str),)))
     assert "trial-um" not in METHODS
 
 
 def test_what_a_method_may_not_declare_is_refused_whole():
     """Names of commands and of others' flags, and ids of methods that there are: nothing stays."""
-    fine = Argument[int](name="fine", help="Fine.", takes="a number", flags=(Flag(kind=int),))
-    before = dict(DECLARED), dict(METHODS)
+    fine = Argument(name="fine", help="Fine.", takes="a number", flag=int)
+    before = arguments(), dict(METHODS)
     for name in ("runs", "format", "role", "shuffle_columns", "epsilon"):
-        taken = Argument[str](name=name, help="Taken.", takes="a word", flags=(Flag(),))
+        taken = Argument(name=name, help="Taken.", takes="a word")
         with pytest.raises(ValueError, match="another argument of the name"):
-            register(replace(TRIAL, id="other", arguments=(fine, taken)))
-        assert (dict(DECLARED), dict(METHODS)) == before
+            register(replace(TRIAL, id="other", declares=(fine, taken)))
+        assert (arguments(), dict(METHODS)) == before
     with pytest.raises(ValueError, match="another method of the id"):
         register(replace(TRIAL, id="laplace"))
-    assert (dict(DECLARED), dict(METHODS)) == before
+    assert (arguments(), dict(METHODS)) == before
 
 
 def test_a_mark_that_is_not_given_is_no_argument():
     """A recipe's own stays, and no method is said to have no use for it."""
-    flag = declared(Argument[bool](name="m", help="M.", flags=(Flag(kind=bool),)), Flag(kind=bool))
-    assert flag.default is None
+    assert declared("m", bool, "M.", denied=True).default is None
 
 
 def test_a_step_of_a_comparison_may_be_below_0():
     """As in Python."""
-    offset = Argument[int](name="offset", help="O.", takes="a number", flags=(Flag(kind=int),))
+    offset = Argument(name="offset", help="O.", takes="a number", flag=int)
     assert [offset.from_text(text) for text in ("-3", "12", "x")] == [-3, 12, "x"]

@@ -14,11 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from microveil.protect.findings import Findings
 
 from microveil.commands.files import protect_file
 from microveil.errors import DataError
 from microveil.noise.noise import RandomSource
-from microveil.protect.? import examined_plan
+from microveil.protect import examined_plan
 from microveil.protect.draw import draw
 from microveil.protect.releasing import released
 

@@ -10,6 +10,7 @@ from microveil.commands.coverage import coverage
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.recipe import read_recipe
+from microveil.protect.request import offered
 
 N_RECORDS = 2000
 ENTRY = {"role": "confidential", "type": "whole number", "bounds": [0, 100]}
@@ -43,7 +44,7 @@ def planned(method, scope, steps):
 def test_what_is_said_of_a_method_is_what_its_plan_is_refused_or_taken_for(method, scope):
     """Every choice of its steps, at every scope: no method is offered that would be refused."""
     found = coverage({**read_recipe(RECIPE), "k": 3}, N_RECORDS)[scope]
-    offers = [step for step in method.arguments if step.choices and step.is_step]
+    offers = [step for step in offered(method) if step.choices]
     kept = []
     for values in product(*(step.choices for step in offers)):
         steps = dict(zip((step.name for step in offers), values, strict=True))

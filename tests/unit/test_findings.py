@@ -16,7 +16,7 @@ from microveil.evaluation import findings
 from microveil.evaluation.findings import release_findings
 from microveil.evaluation.text_of_findings import linkage_in_words, warnings_of
 from microveil.kernels import distributions
-from microveil.protect.? import notes
+from microveil.protect import notes
 from microveil.risk.record_linkage import (
     record_linkage,
     record_linkage_by_rank,

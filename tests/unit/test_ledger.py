@@ -55,7 +55,7 @@ from itertools import count
 from pathlib import Path
 import numpy as np
 import microveil as mv
-from microveil.protect.? import release as writing
+from microveil.protect import release as writing
 from microveil.files import folders
 from microveil.ledger import keeping
 

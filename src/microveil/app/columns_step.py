@@ -14,8 +14,7 @@ from typing import Any
 
 from microveil.app.drafts import Draft, SeenValues
 from microveil.app.forms import Errors, Form
-from microveil.arguments.registry import arguments
-from microveil.errors import RequestError
+from microveil.protect.arguments import DECLARED
 from microveil.protect.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import COLUMN_KINDS, Kind, Ordered, Role
 
@@ -290,7 +289,7 @@ def _entry(column: ColumnFields, errors: Errors) -> dict[str, Any] | None:
     if codes := _listed(values["codes"]):
         entry["missing_codes"] = [_code(code, kind) for code in codes]
         with errors.beside(column.field("codes")):
-            _argument("missing_codes").checked({column.name: entry["missing_codes"]})
+            DECLARED["missing_codes"].checked({column.name: entry["missing_codes"]})
     return entry if len(errors) == before else None
 
 
@@ -377,10 +376,3 @@ def _code(text: str, kind: Kind) -> Any:
         return _number(text)
     except ValueError:
         return text
-
-
-def _argument(name: str) -> Any:
-    found = next((argument for argument in arguments() if argument.name == name), None)
-    if found is None:
-        raise RequestError(name, "there is no such argument", "see docs/arguments.md")
-    return found

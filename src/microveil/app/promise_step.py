@@ -9,15 +9,15 @@ from typing import Any
 
 from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
-from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, MISSING, SCOPE
 from microveil.commands.coverage import Coverage, coverage, refusal
 from microveil.commands.proposal import request_for
 from microveil.errors import MicroveilError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.methods.base import NOTHING_FORMAL
-from microveil.protect.parts import refuse_looked_at
+from microveil.protect.arguments import DECLARED
 from microveil.protect.recipe import read_recipe
+from microveil.protect.rules import refused_looked_at
 
 __all__ = [
     "PromiseFields",
@@ -83,20 +83,21 @@ def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     asked = {**_who(draft, form, errors), **_budget(draft, form, errors)}
     if form["missing"]:
         with errors.beside("missing"):
-            asked["missing"] = MISSING.checked(form["missing"])
+            asked["missing"] = DECLARED["missing"].checked(form["missing"])
     if form["scope"] not in list(Scope):
         errors.add("scope", "Say what may be looked at.")
     if errors:
         return draft, errors
-    scope = SCOPE.checked(form["scope"])
+    scope = DECLARED["scope"].checked(form["scope"])
     recipe = draft.recipe
     before = recipe.get("scope", scope if "method" in recipe else None), recipe.get("unit")
     is_another = (scope, asked["unit"]) != before
     if not form["delta"] and not is_another:
         asked["delta"] = None
     as_it_stands = {**asked, "scope": scope}
-    with errors.beside("scope"):
-        refuse_looked_at(scope, draft.choosing(**as_it_stands).recipe.get("looked_at"))
+    looked_at = draft.choosing(**as_it_stands).recipe.get("looked_at")
+    for problem in refused_looked_at(scope, looked_at):
+        errors.add("scope", f"{problem}")
     if errors:
         return draft, errors
     if "parts" not in recipe:
@@ -184,7 +185,7 @@ def _who(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
         errors.add("max_rows", "Say how many records one has at most, as publicly known.")
         return {"unit": None}
     with errors.beside("max_rows"):
-        return {"unit": form["unit"], "max_rows": MAX_ROWS.from_text(form["max_rows"])}
+        return {"unit": form["unit"], "max_rows": DECLARED["max_rows"].from_text(form["max_rows"])}
     return {"unit": None}
 
 
@@ -197,10 +198,13 @@ def _budget(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
         errors.add("epsilon", "Write the budget, 1 for example.")
         return found
     with errors.beside("epsilon"):
-        found["epsilon"] = _plain(EPSILON.from_text(form["epsilon"]))
+        found["epsilon"] = _plain(DECLARED["epsilon"].from_text(form["epsilon"]))
     if form["delta"]:
         with errors.beside("delta"):
-            delta, stood = _plain(DELTA.from_text(form["delta"])), draft.recipe.get("delta")
+            delta, stood = (
+                _plain(DECLARED["delta"].from_text(form["delta"])),
+                draft.recipe.get("delta"),
+            )
             found["delta"] = stood if delta == stood else delta or None
     return found
 

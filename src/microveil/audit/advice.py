@@ -10,10 +10,10 @@ docs/advice.md.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from microveil.errors import ExactCellsError, stands_alone
+from microveil.protect.arguments import Arguments
 from microveil.protect.auto import STEPS_CHOSEN, Search, weigh
 from microveil.protect.columns import Prepared
 from microveil.protect.expectation import Expectation, all_expected, average, expectations
@@ -21,8 +21,8 @@ from microveil.protect.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.protect.option import Option
 from microveil.protect.plan import Plan, kept_scope
 from microveil.protect.planning import refuse_exact
-from microveil.protect.recipe import merged, read_recipe
-from microveil.protect.request import Arguments, Request
+from microveil.protect.recipe import takes
+from microveil.protect.request import Request
 from microveil.protect.settling import Settled, SettledParts, plan_settled, settle_asked
 from microveil.text import aligned, one_line
 
@@ -150,12 +150,8 @@ def _part_as_dict(part: Advice) -> dict[str, Any]:
 
 
 @stands_alone
-def advise(
-    table: Any,
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> Advice:
+@takes(Arguments)
+def advise(table: Any, asked: Mapping[str, Any]) -> Advice:
     """Say what error to expect of a request, and what would be better.
 
     Takes the arguments of `protect`; draws nothing and releases nothing.
@@ -185,7 +181,6 @@ def advise(
     >>> advice.hopeless, advice.scope
     (('AGE',), 'vector')
     """
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     return advice_and_plan(table, asked)[0]
 
 

@@ -1,25 +1,20 @@
 """The exact audit of a request: what a release of this table would really guarantee."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from microveil.errors import stands_alone
+from microveil.protect.arguments import Arguments
 from microveil.protect.exact_audit import Audit, audit_of
-from microveil.protect.recipe import merged, read_recipe
-from microveil.protect.request import Arguments
+from microveil.protect.recipe import takes
 from microveil.protect.settling import plan_settled, settle_asked
 
 __all__ = ["audit"]
 
 
 @stands_alone
-def audit(
-    table: Any,
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> Audit:
+@takes(Arguments)
+def audit(table: Any, asked: Mapping[str, Any]) -> Audit:
     """Find what a release of this table would really guarantee at vector scope.
 
     Takes the arguments of `protect`. Nothing is drawn and nothing released; cells that would
@@ -52,5 +47,4 @@ def audit(
     >>> round(found["vector_scope"], 3), found["attributes"]["FEE"]["clusters"]
     (2.0, 2)
     """
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     return audit_of(plan_settled(settle_asked(table, asked)))

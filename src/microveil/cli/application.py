@@ -71,7 +71,8 @@ def main() -> None:
             print_message("microveil: interrupted. What was released, if anything, is whole.")
         raise
     except MicroveilError as error:
-        print_message(f"microveil: {error}")
+        for problem in error.problems:
+            print_message(f"microveil: {problem}")
         sys.exit(2)
     except Exception as error:
         if os.environ.get("MICROVEIL_DEBUG"):

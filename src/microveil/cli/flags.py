@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from microveil.arguments import arguments
-from microveil.arguments.general import MISSING_CODES, MISSING_VALUES, POPULATION
 from microveil.cli.shared_flags import declared, takes
 from microveil.errors import RequestError
 from microveil.files import titles, written_formats
 from microveil.files.text import text_format
+from microveil.protect.arguments import DECLARED, arguments
 
 __all__ = [
     "Data",
@@ -64,7 +63,7 @@ Into = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Population = Annotated[str | None, typer.Option(help=POPULATION.help)]
+Population = Annotated[str | None, typer.Option(help=DECLARED["population"].help)]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
@@ -73,10 +72,10 @@ LedgerFile = Annotated[
 ]
 Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
 MissingCodesFlag = Annotated[
-    list[str] | None, typer.Option("--missing-codes", help=MISSING_CODES.help)
+    list[str] | None, typer.Option("--missing-codes", help=DECLARED["missing_codes"].help)
 ]
 MissingValuesFlag = Annotated[
-    list[str] | None, typer.Option("--missing-values", help=MISSING_VALUES.help)
+    list[str] | None, typer.Option("--missing-values", help=DECLARED["missing_values"].help)
 ]
 Shuffled = Annotated[
     bool,
@@ -146,8 +145,10 @@ def _flags() -> Iterator[inspect.Parameter]:
     """
     yield OF_FILE["recipe"]
     for argument in arguments():
-        if argument is not POPULATION:
-            yield from (declared(argument, flag) for flag in argument.flags)
+        if argument.name != "population":
+            for name, (taken, words) in argument.flags.items():
+                denied = taken is bool and name == argument.name
+                yield declared(name, taken, words, denied=denied)
         if argument.name in READ_OFF:
             yield OF_FILE[READ_OFF[argument.name]]
     yield from (OF_FILE[name] for name in ("separator", "decimal", "encoding"))

@@ -7,26 +7,22 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from microveil.arguments import Argument, Flag
-
 __all__ = ["Command", "declared", "takes"]
 
 Command = Callable[..., None]
 
 
-def declared(argument: Argument[Any], flag: Flag) -> inspect.Parameter:
-    """Return a flag as a keyword argument of a command.
+def declared(name: str, taken: Any, words: str, *, denied: bool = False) -> inspect.Parameter:
+    """Return a flag as a keyword argument of a command: what it takes, its help, if it has a no.
 
-    >>> from microveil.arguments.general import SEED
-    >>> declared(SEED, SEED.flags[0]).annotation.__args__
+    >>> declared("seed", int, "Experiments only.").annotation.__args__
     (int | None,)
     """
-    name = flag.name or argument.name
     written = f"--{name.replace('_', '-')}"
-    kind: Any = list[flag.kind] if flag.repeated else flag.kind  # type: ignore[name-defined]
-    if flag.denied:
+    kind: Any = list[str] if taken in (list, dict) else taken
+    if denied:
         written = f"{written}/--no-{written.removeprefix('--')}"
-    option = typer.Option(written, help=flag.help or argument.help)
+    option = typer.Option(written, help=words)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,

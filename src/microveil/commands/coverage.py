@@ -10,7 +10,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from microveil.arguments import steps
 from microveil.errors import RequestError
 from microveil.guarantee import Condition, Model, Scope
 from microveil.guarantee.scope import six_digits
@@ -18,7 +17,7 @@ from microveil.methods import METHODS, Method, Promise
 from microveil.protect.claims import conditions_of
 from microveil.protect.domains import read_categories
 from microveil.protect.planning import NOT_KEPT, promise_of
-from microveil.protect.request import Request
+from microveil.protect.request import Request, of_methods, offered
 from microveil.schema import Attribute, Kind, Source
 
 __all__ = ["Coverage", "Way", "coverage", "refusal"]
@@ -139,9 +138,10 @@ def _made(
     method: Method, asked: Mapping[str, Any], n_records: int
 ) -> Iterator[tuple[str, _Made | str]]:
     """Yield what each choice of a method's steps promises, or why it promises nothing."""
-    known = {step.name for step in steps()}
-    general = {name: given for name, given in asked.items() if name not in {*OF_METHOD, *known}}
-    offers = [step for step in method.arguments if step.choices and step.is_step]
+    general = {
+        name: given for name, given in asked.items() if name not in {*OF_METHOD, *of_methods()}
+    }
+    offers = [step for step in offered(method) if step.choices]
     seen = set[str]()
     for values in product(*(step.choices for step in offers)):
         chosen = dict(zip((step.name for step in offers), values, strict=True))

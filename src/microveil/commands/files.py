@@ -7,7 +7,6 @@ from typing import Any
 
 import polars
 
-from microveil.arguments.engines import SPARK
 from microveil.commands.asking import asked_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.original import original_of, with_findings
@@ -22,6 +21,7 @@ from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
+from microveil.protect.arguments import SPARK
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from microveil.arguments import arguments as declared
 from microveil.errors import RequestError
+from microveil.protect.arguments import arguments as declared
 from microveil.schema import Ordered
 from microveil.table import unknown_column
 
@@ -34,7 +34,7 @@ def with_named_values(arguments: Mapping[str, Any], columns: Sequence[str]) -> d
     {'bounds': {'a': ('0', '9')}, 'categories': {'b=c': Ordered(values=('low', 'high'))}}
     """
     found = {name: value for name, value in arguments.items() if name != "ordered"}
-    of_columns = (a.name for a in declared() if a.flags and a.flags[0].by_column)
+    of_columns = (argument.name for argument in declared() if argument.flag is dict)
     for name in of_columns:
         if name != "categories" and _is_flag(found.get(name)):
             flag = f"--{name.replace('_', '-')}"

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from microveil.arguments.general import SCOPE
 from microveil.commands import remarks
 from microveil.commands.remarks import Remark
 from microveil.errors import DataError
 from microveil.files.text import TextFormat
 from microveil.guarantee import Scope
+from microveil.protect.arguments import DECLARED
 from microveil.schema import GivenCode, Kind
 from microveil.table import (
     Labels,
@@ -82,7 +82,7 @@ def proposed_recipe(
     too. Its sentences hold no value whatever is asked for. ``text`` says how the file is written
     that the table came from; codes for missing values, as of `protect`, go into the recipe.
     """
-    asked = None if scope is None else Scope(SCOPE.checked(scope))
+    asked = None if scope is None else Scope(DECLARED["scope"].checked(scope))
     codes = MissingCodes.of(missing_codes, missing_values)
     opened = open_table(table, codes)
     check_columns(opened, codes.by_column)

@@ -5,11 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from microveil.arguments.engines import DEFAULT, SPARK
 from microveil.commands.custodians import manifest_of
 from microveil.errors import FileError
 from microveil.files.address import in_file
 from microveil.guarantee import Guarantee
+from microveil.protect.arguments import DEFAULT, SPARK
 from microveil.protect.parts import AUTO
 from microveil.schema import Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData

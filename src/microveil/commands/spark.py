@@ -98,7 +98,7 @@ def _session() -> Any:
         ) from None
     # Spark takes the first python3 of the path: on this machine it need not be the one that has
     # microveil. Elsewhere workers have a Python of their own.
-    is_here = session.sparkContext.master.startswith("local")
+    is_here = str(session.sparkContext.master).startswith("local")
     if is_here and "PYSPARK_PYTHON" not in os.environ:
         session.sparkContext.pythonExec = sys.executable
     return session

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from microveil.arguments import Argument
-from microveil.arguments.general import EPSILON, EXACT_CELLS, ISOTONIC, K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
+from microveil.protect.arguments import DECLARED, TRUTH, Argument
 from microveil.protect.parts import Part, read_parts
+from microveil.protect.request import offered
 
 __all__ = ["Choice", "PartsChoice", "check_different", "read_choice"]
 
@@ -73,7 +73,7 @@ class Choice:
     def sizes(self, sizes: tuple[int, ...], arguments: Mapping[str, Any]) -> tuple[int | None, ...]:
         """Return each k to be tried: none where the method has no use for it."""
         given = {**arguments, **dict(self.steps)}
-        if "k" not in self.method.needs or K.name in self.method.set_aside(given):
+        if "k" not in self.method.needs or "k" in self.method.set_aside(given):
             return (None,)
         if not sizes:
             raise RequestError(
@@ -190,7 +190,7 @@ def _spends(part: Part) -> bool:
 
 
 def _epsilon_of(part: Part) -> Fraction:
-    return EPSILON.checked(part.asked["epsilon"])
+    return Fraction(DECLARED["epsilon"].checked(part.asked["epsilon"]))
 
 
 def read_choice(text: Any, parts: Any = None) -> Choice | PartsChoice:
@@ -229,20 +229,21 @@ def read_choice(text: Any, parts: Any = None) -> Choice | PartsChoice:
         if argument is None:
             raise RequestError(place, "the method does not offer it", f"pass {_steps_of(method)}")
         if _value(argument, value) is None:
-            values = ", ".join(argument.written_choices())
+            own = tuple(TRUTH) if argument.flag is bool else (argument.takes,)
+            values = ", ".join(argument.choices or own)
             raise RequestError(place, "it has no such value", f"pass one of {values}")
         read[key] = value
     return Choice(method=method, steps=tuple(sorted(read.items())))
 
 
-def _steps(method: Method) -> dict[str, Argument[Any]]:
+def _steps(method: Method) -> dict[str, Argument]:
     """Return what may be chosen of a method in one word each, by name."""
-    own = sorted((a for a in method.arguments if a.is_step), key=lambda a: not a.choices)
-    general = (argument for argument in (EXACT_CELLS, ISOTONIC) if method.uses(argument.name))
+    own = sorted((a for a in offered(method) if a.is_step), key=lambda a: not a.choices)
+    general = (DECLARED[name] for name in ("exact_cells", "isotonic") if method.uses(name))
     return {argument.name: argument for argument in (*own, *general)}
 
 
-def _value(argument: Argument[Any], text: str) -> Any:
+def _value(argument: Argument, text: str) -> Any:
     """Read the value of a step; None where it is none."""
     try:
         return argument.from_text(text)

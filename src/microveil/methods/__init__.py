@@ -6,7 +6,6 @@
 
 from typing import Any
 
-from microveil.arguments import declare
 from microveil.methods import (
     idp2025,
     kanon2013,
@@ -16,12 +15,11 @@ from microveil.methods import (
     synthetic,
     vector,
 )
-from microveil.methods.base import Choices, Method, Promise, Setting
+from microveil.methods.base import METHODS, Choices, Method, Promise, Setting
 
 __all__ = ["METHODS", "Choices", "Method", "Promise", "Setting", "methods", "register"]
 
 _MODULES = (idp2025, vector, kanon2013, record2018, microaggregation, knoise, synthetic)
-METHODS: dict[str, Method] = {}
 
 
 def register(method: Method) -> None:
@@ -34,7 +32,8 @@ def register(method: Method) -> None:
     """
     if METHODS.get(method.id, method) != method:
         raise ValueError(f"there is another method of the id {method.id}")
-    declare(method.arguments)
+    for argument in method.declares:
+        argument.check_new()
     METHODS[method.id] = method
 
 

@@ -3,18 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments import DECLARED, Argument
-from microveil.arguments.steps import MATRIX
 from microveil.guarantee import Condition, Cover, Model, Scopes, Unit
 from microveil.schema import Attribute, Kind
 from microveil.table import GridColumn
 
 __all__ = [
+    "METHODS",
     "NOTHING_FORMAL",
     "NO_GROUP_PRIVACY",
     "Choices",
@@ -44,7 +43,6 @@ Ability = Literal[
     "one by one",  # takes each attribute by itself, unless MDAV partitions
 ]
 Share = tuple[Fraction, int]
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +58,8 @@ class Choices:
     exact_cells : str
         "refuse", "allow" or "widen", where a method's rule can call for no noise at all.
     own : dict
-        Values of the arguments that the method declares, by name: the default where none was
-        given. The argument itself is the key to its value.
+        Values of the method's own arguments, by name, which reads them as ``choices["partition"]``:
+        the default where none was given.
     n_records : int
         Of the table: public.
     epsilon, delta : Fraction or None, Fraction
@@ -81,8 +79,7 @@ class Choices:
 
     Examples
     --------
-    >>> from microveil.arguments.steps import PARTITION
-    >>> Choices(k=5, shares={}, own={"partition": "mdav"})[PARTITION]
+    >>> Choices(k=5, shares={}, own={"partition": "mdav"})["partition"]
     'mdav'
     """
 
@@ -100,8 +97,8 @@ class Choices:
     # Of one request all plans are made for the same table.
     units: NDArray[np.int64] | None = field(default=None, compare=False)
 
-    def __getitem__(self, argument: Argument[Value]) -> Value:
-        return cast("Value", self.own[argument.name])
+    def __getitem__(self, name: str) -> Any:
+        return self.own[name]
 
     def hides_missing(self, attribute: Attribute) -> bool:
         """Whether being without a value is a value of an attribute."""
@@ -197,6 +194,14 @@ class Promise:
     rho: Fraction | None = None
 
 
+class Declared(Protocol):
+    """An argument that a method from outside the package brings along."""
+
+    def check_new(self) -> None:
+        """Refuse, with a ValueError, a name that is taken."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """A published method: what it needs, what it can, how it plans and what it promises.
@@ -220,8 +225,15 @@ class Method:
     without_units : str or None
         Why it cannot protect all records of a unit together, where it spends an epsilon; None
         where it can.
-    arguments : tuple of Argument
-        Its own: those it has a step for and others need not, with the choices that it offers.
+    arguments : dict of tuple of str
+        Those it has a step for and others need not, by name, with the values that it offers, the
+        default first; none where any will do.
+    sets_aside : dict of tuple of str
+        Arguments that have no use beside one of its own, by that one's name ("width"), or beside
+        a value of it ("partition=ranking").
+    declares : tuple
+        Those of its arguments that it alone brings along, from outside the package: see
+        `protect.arguments.Argument`.
     """
 
     id: str
@@ -235,12 +247,9 @@ class Method:
     randomness: str | None = "laplace"
     smallest_k: int = 1
     without_units: str | None = "what is proved of it is proved of single records"
-    arguments: tuple[Argument[Any], ...] = ()
-
-    @property
-    def offers(self) -> dict[str, tuple[str, ...]]:
-        """Its own arguments, with the values they may take (any where empty), the default first."""
-        return {argument.name: argument.choices for argument in self.arguments}
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sets_aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    declares: "tuple[Declared, ...]" = ()
 
     @property
     def refuses_unit(self) -> str | None:
@@ -252,7 +261,7 @@ class Method:
     @property
     def may_lack_epsilon(self) -> bool:
         """Whether matrices of the user's own may say what is spent, in place of a budget."""
-        return MATRIX.name in self.offers
+        return "matrix" in self.arguments
 
     def uses(self, name: str) -> bool:
         """Say whether it has a step for an argument."""
@@ -268,15 +277,19 @@ class Method:
             "unit": takes_unit,
             "max_rows": takes_unit and "units" not in self.can,
         }
-        return by_need.get(name, name in self.offers or name not in DECLARED)
+        if name in by_need:
+            return by_need[name]
+        return name in self.arguments or not any(name in m.arguments for m in METHODS.values())
 
-    def set_aside(self, given: Mapping[str, Any]) -> set[str]:
-        """Name the arguments that have no use beside what is given for its own."""
-        return {
-            name
-            for argument in self.arguments
-            for name in argument.beside(given.get(argument.name, argument.default))
-        }
+    def set_aside(self, own: Mapping[str, Any]) -> set[str]:
+        """Name the arguments that have no use beside the values of its own."""
+        found = set[str]()
+        for beside, names in self.sets_aside.items():
+            name, _, choice = beside.partition("=")
+            value = own.get(name, next(iter(self.arguments[name]), None))
+            if value == choice if choice else value is not None:
+                found.update(names)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the registry's entry as plain values."""
@@ -286,8 +299,12 @@ class Method:
             "source": self.source,
             "needs": [name for name in ("k", "epsilon", "bounds") if name in self.needs],
             "smallest_k": self.smallest_k if "k" in self.needs else None,
-            "offers": {name: list(values) for name, values in self.offers.items()},
+            "offers": {name: list(values) for name, values in self.arguments.items()},
         }
+
+
+# By id; see `microveil.methods.register`.
+METHODS: dict[str, Method] = {}
 
 
 def epsilon_scopes(

@@ -7,7 +7,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments.steps import BLOCKS
 from microveil.errors import DataError, RequestError
 from microveil.methods.base import Choices
 from microveil.methods.planned import SinglePlan
@@ -52,7 +51,7 @@ def plan_blocks(
     """
     by_name = {column.attribute.name: column for column in columns}
     plans: dict[str, Planned] = {}
-    for block in choices[BLOCKS]:
+    for block in choices["blocks"]:
         if name == "mdav-insensitive":
             _refuse_unordered([by_name[member] for member in block])
         together, units = [by_name[member] for member in block], choices.units

@@ -33,7 +33,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments.steps import BLOCKS, COMPOSITION, SENSITIVITY
 from microveil.errors import RequestError
 from microveil.guarantee import Model
 from microveil.guarantee.condition import noise_scales
@@ -68,7 +67,7 @@ def kanon_dp(columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPl
 def _noisy(
     columns: Sequence[GridColumn], partition: Partition, choices: Choices
 ) -> list[CentroidPlan | HistogramPlan]:
-    by_vector = choices[SENSITIVITY] == "vector"
+    by_vector = choices["sensitivity"] == "vector"
     if by_vector:
         _refuse_categories(columns)
     ranked = [column for column in columns if column.attribute.kind.is_ranked]
@@ -106,7 +105,7 @@ def _is_redrawn(column: GridColumn, choices: Choices) -> bool:
     that shifts of its ranks telescope, these have the smaller noise.
     """
     alone = len(choices.shares) == 1
-    is_number = alone or choices[SENSITIVITY] == "vector"
+    is_number = alone or choices["sensitivity"] == "vector"
     return column.attribute.categories is not None and not is_number
 
 
@@ -125,7 +124,7 @@ def _refuse_categories(columns: Sequence[GridColumn]) -> None:
 
 def _composed(share: Fraction, n_clusters: int, choices: Choices) -> Fraction:
     """Return what may be spent on one cluster, with the noise of each composed as chosen."""
-    return share / n_clusters if choices[COMPOSITION] == "sequential" else share
+    return share / n_clusters if choices["composition"] == "sequential" else share
 
 
 def _redrawn(column: GridColumn, partition: Partition, choices: Choices) -> HistogramPlan:
@@ -260,7 +259,7 @@ def _promise(setting: Setting) -> Promise:
         refuse_no_order(setting.kinds)
     promise = _promise_numbers(setting)
     redrawn = setting.has_categories and len(setting.shares) > 1
-    if not redrawn or setting.choices[SENSITIVITY] == "vector":
+    if not redrawn or setting.choices["sensitivity"] == "vector":
         return promise
     return replace(promise, deed=_DONE_MIXED, caveats=(*promise.caveats, *_REDRAWN))
 
@@ -269,7 +268,7 @@ def _promise_numbers(setting: Setting) -> Promise:
     """Promise by composition; at row scope once rows are shuffled and nothing is kept."""
     shares = setting.shares
     total = setting.epsilon
-    by_vector = setting.choices[SENSITIVITY] == "vector"
+    by_vector = setting.choices["sensitivity"] == "vector"
     conditions = (noise_scales(),) if by_vector else ()
     cluster: Fraction
     caveats: tuple[str, ...]
@@ -277,7 +276,7 @@ def _promise_numbers(setting: Setting) -> Promise:
         cluster, vector, caveats = total, total, _VECTOR
     elif len(shares) == 1:
         cluster, vector, caveats = total, total, _ALONE
-    elif setting.choices[COMPOSITION] == "sequential":
+    elif setting.choices["composition"] == "sequential":
         # With missing cells there may be fewer clusters than that, and less noise.
         cluster = sum(
             (share / (1 if setting.keeps_missing else most) for share, most in shares), Fraction(0)
@@ -298,7 +297,7 @@ def _promise_numbers(setting: Setting) -> Promise:
             title=_VECTOR_TITLE if by_vector else None,
         )
     # Across blocks, rows show which records share clusters of two partitions.
-    of_one_block = setting.shuffle == "rows" and len(setting.choices[BLOCKS]) == 1
+    of_one_block = setting.shuffle == "rows" and len(setting.choices["blocks"]) == 1
     unlinked = (of_one_block or setting.shuffle == "columns") and not setting.keeps
     individual = by_vector or setting.read_from_data
     return Promise(
@@ -330,10 +329,11 @@ METHODS = (
         plan=kanon_dp,
         promise=_promise,
         can=frozenset({"categories"}),
-        arguments=(
-            COMPOSITION.of("sequential", "parallel"),
-            SENSITIVITY.of("global", "vector", sets_aside={"vector": ("composition",)}),
-            BLOCKS,
-        ),
+        arguments={
+            "composition": ("sequential", "parallel"),
+            "sensitivity": ("global", "vector"),
+            "blocks": (),
+        },
+        sets_aside={"sensitivity=vector": ("composition",)},
     ),
 )

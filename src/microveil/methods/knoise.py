@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments.steps import EVERY, MATRIX, NOISE, WIDTH
 from microveil.errors import RequestError
 from microveil.guarantee import Model
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
@@ -44,7 +43,7 @@ def k_noise(columns: Sequence[GridColumn], choices: Choices) -> list[NoisePlan]:
         NoisePlan(
             column=column,
             share=None,
-            law=choices[NOISE],
+            law=choices["noise"],
             delta=_intervals(column, choices).delta,
         )
         for column in columns
@@ -64,18 +63,18 @@ def _within_intervals(column: GridColumn, choices: Choices) -> IntervalPlan:
         share=None,
         partition=Partition(order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order)),
         in_order=column.values[order],
-        permute=choices[NOISE] == "permutation",
+        permute=choices["noise"] == "permutation",
     )
 
 
 def _intervals(column: GridColumn, choices: Choices) -> Intervals:
     """Cut the values into intervals of k records, or of a width."""
-    width = choices[WIDTH]
+    width = choices["width"]
     return intervals(
         column.values.astype(np.float64),
         k=choices.k if width is None else None,
         width=None if width is None else float(width / column.attribute.resolution),
-        every=choices[EVERY],
+        every=choices["every"],
     )
 
 
@@ -89,7 +88,7 @@ def by_matrix(column: GridColumn, choices: Choices, observed: NDArray[np.int64])
     attribute = column.attribute
     name, hides_missing = attribute.name, choices.hides_missing(attribute)
     n_categories = _n_categories(column, hides_missing=hides_missing)
-    given = choices[MATRIX].get(name)
+    given = choices["matrix"].get(name)
     kind = given if isinstance(given, str) else None
     share: Fraction | None = choices.shares.get(name)
     if given is None or kind in MADE:
@@ -223,7 +222,7 @@ def _promise_pram(setting: Setting) -> Promise:
     total = setting.epsilon
     from_data = setting.read_from_data
     of_ranks = "ordinal" in [
-        one for one in setting.choices[MATRIX].values() if isinstance(one, str)
+        one for one in setting.choices["matrix"].values() if isinstance(one, str)
     ]
     return Promise(
         model=Model.INDIVIDUAL if from_data else Model.DIFFERENTIAL_PRIVACY,
@@ -256,7 +255,7 @@ _MOVES = {
 
 def _promise_nothing(setting: Setting) -> Promise:
     """Promise nothing formal: intervals and noise follow the data's range."""
-    moves = _MOVES[setting.choices[NOISE]]
+    moves = _MOVES[setting.choices["noise"]]
     return Promise(
         model=Model.NONE,
         epsilon=None,
@@ -282,7 +281,7 @@ METHODS = (
         can=frozenset({"one by one", "categories", "missing", "reasons"}),
         randomness="other",
         without_units=None,
-        arguments=(MATRIX,),
+        arguments={"matrix": ()},
     ),
     Method(
         id="k-pram",
@@ -295,7 +294,12 @@ METHODS = (
         needs=frozenset({"k"}),
         can=frozenset({"one by one"}),
         randomness="other",
-        arguments=(EVERY.of("group", "average"), WIDTH, NOISE.of("draw", "permutation")),
+        arguments={
+            "every": ("group", "average"),
+            "width": (),
+            "noise": ("draw", "permutation"),
+        },
+        sets_aside={"width": ("k", "every")},
     ),
     Method(
         id="k-noise",
@@ -307,10 +311,11 @@ METHODS = (
         needs=frozenset({"k"}),
         can=frozenset({"one by one"}),
         randomness="other",
-        arguments=(
-            EVERY.of("group", "average"),
-            WIDTH,
-            NOISE.of("uniform", "laplace", "gaussian", "triangular"),
-        ),
+        arguments={
+            "every": ("group", "average"),
+            "width": (),
+            "noise": ("uniform", "laplace", "gaussian", "triangular"),
+        },
+        sets_aside={"width": ("k", "every")},
     ),
 )

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments.steps import BLOCKS
 from microveil.guarantee import Model
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
@@ -104,7 +103,7 @@ def _promise_numbers(setting: Setting) -> Promise:
     """Promise k-anonymity where all protected attributes share one partition and their rows."""
     if setting.shuffle == "columns" and len(setting.shares) > 1:
         return Promise(model=Model.NONE, epsilon=None, scopes=_NOTHING, caveats=_TORN)
-    if len(setting.choices[BLOCKS]) == 1:
+    if len(setting.choices["blocks"]) == 1:
         return _promise_k_anonymity(setting)
     return Promise(
         model=Model.NONE,
@@ -189,7 +188,7 @@ METHODS = (
         needs=frozenset({"k"}),
         can=frozenset({"categories", "missing", "units"}),
         randomness=None,
-        arguments=(BLOCKS,),
+        arguments={"blocks": ()},
     ),
     Method(
         id="mdav-insensitive",
@@ -201,7 +200,7 @@ METHODS = (
         needs=frozenset({"k", "bounds"}),
         can=frozenset({"categories", "units"}),
         randomness=None,
-        arguments=(BLOCKS,),
+        arguments={"blocks": ()},
     ),
     Method(
         id="v-mdav",
@@ -213,7 +212,7 @@ METHODS = (
         needs=frozenset({"k"}),
         can=frozenset({"categories", "missing", "units"}),
         randomness=None,
-        arguments=(BLOCKS,),
+        arguments={"blocks": ()},
     ),
     Method(
         id="ranking",

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.guarantee import Model
 from microveil.guarantee.condition import cluster_sizes, noise_scales, rank_boundaries
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
@@ -40,15 +39,15 @@ __all__ = ["METHODS"]
 
 def record_dp(columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan]:
     """Plan a partition of the user's choice, then noise by the global sensitivity."""
-    if choices[PARTITION] == "mdav":
+    if choices["partition"] == "mdav":
         return plan_blocks(columns, choices, "mdav", _noisy)
     return _OF_RANKS(columns, choices)
 
 
 def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices) -> Runs:
-    if choices[PARTITION] == "ranking":
+    if choices["partition"] == "ranking":
         return by_rank(values, choices.k)
-    if choices[PARTITION] == "optimal":
+    if choices["partition"] == "optimal":
         return optimal_runs(values, choices.k)
     # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
     scale = float(global_sensitivity(*domain(attribute)) / choices.shares[attribute.name])
@@ -100,10 +99,10 @@ _BY_DISTANCE = (
 
 def _promise(setting: Setting) -> Promise:
     """Promise by partition: as `dp-um`, or with the partition taken as given."""
-    if setting.choices[PARTITION] == "ranking":
+    if setting.choices["partition"] == "ranking":
         return promise_dp_um(setting)
     total = setting.epsilon
-    if setting.choices[PARTITION] == "mdav":
+    if setting.choices["partition"] == "mdav":
         scopes = epsilon_scopes(total, None, None)
         return Promise(
             model=Model.INDIVIDUAL,
@@ -131,15 +130,14 @@ METHODS = (
         plan=record_dp,
         promise=_promise,
         can=frozenset({"one by one"}),
-        arguments=(
-            PARTITION.of(
-                "mdav",
-                "ranking",
-                "optimal",
-                "noise-aware",
-                sets_aside=dict.fromkeys(("ranking", "optimal", "noise-aware"), ("blocks",)),
-            ),
-            BLOCKS,
-        ),
+        arguments={
+            "partition": ("mdav", "ranking", "optimal", "noise-aware"),
+            "blocks": (),
+        },
+        sets_aside={
+            "partition=ranking": ("blocks",),
+            "partition=optimal": ("blocks",),
+            "partition=noise-aware": ("blocks",),
+        },
     ),
 )

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.errors import RequestError
 from microveil.guarantee import Cover, Model, Scopes, exact_number, split
 from microveil.guarantee.concentrated import concentrated_budget, epsilon_of, root
@@ -118,9 +117,9 @@ class _Planning:
         is_learning = any(attribute.domain is None for attribute in self.attributes)
         delta = choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
         budget = _Budget.of(self.epsilon, delta, choices.max_rows)
-        given = choices[TARGET]
+        given = choices["target"]
         target = None if given is None else names.index(given[0])
-        structure = choices[STRUCTURE] if target is None else "target"
+        structure = choices["structure"] if target is None else "target"
         if len(names) == 1:
             structure = "independent"
         own, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
@@ -141,7 +140,7 @@ class _Planning:
             attributes=parts,
             tables=tables,
             n_records=choices.n_records,
-            n_drawn=choices[N_RECORDS] or choices.n_records,
+            n_drawn=choices["n_records"] or choices.n_records,
         )
 
     def _is_halved(self, attribute: Attribute) -> bool:
@@ -271,7 +270,7 @@ class _Planning:
 
     def _halves(self, target: int) -> dict[int, int | None]:
         """Return the grid value at which a target of numbers is cut; None is its median."""
-        attribute, (_, given) = self.attributes[target], self.choices[TARGET] or ("", None)
+        attribute, (_, given) = self.attributes[target], self.choices["target"] or ("", None)
         is_listed, place = attribute.categories is not None, f"target '{attribute.name}'"
         if given is None:
             return {} if is_listed else {target: None}
@@ -373,6 +372,11 @@ METHODS = (
         needs=frozenset({"epsilon", "bounds"}),
         can=frozenset({"new table", "categories", "delta", "missing"}),
         without_units=None,
-        arguments=(TARGET, STRUCTURE.of("graph", "tree", "independent"), N_RECORDS),
+        arguments={
+            "target": (),
+            "structure": ("graph", "tree", "independent"),
+            "n_records": (),
+        },
+        sets_aside={"target": ("structure",)},
     ),
 )

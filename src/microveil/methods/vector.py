@@ -12,7 +12,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments.steps import PARTITION
 from microveil.guarantee import Model
 from microveil.guarantee.condition import cluster_sizes, noise_scales
 from microveil.methods.base import (
@@ -34,7 +33,7 @@ __all__ = ["METHODS"]
 
 def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices) -> Runs:
     """Partition by individual ranking, or with clusters chosen together with the noise."""
-    if choices[PARTITION] == "ranking":
+    if choices["partition"] == "ranking":
         return widened_by_rank(values, attribute, choices)
     share = float(choices.shares[attribute.name])
     return vector_aware_runs(values, choices.k, share, exact_allowed=choices.exact_cells == "allow")
@@ -44,7 +43,7 @@ def _noise(clusters: Clusters, attribute: Attribute, choices: Choices) -> Noise:
     """Scale noise to the least whose losses of all clusters add up to the share."""
     n_values = int(clusters.sizes.sum())
     largest_cluster = n_values
-    if choices[PARTITION] == "ranking" and choices.exact_cells != "widen":
+    if choices["partition"] == "ranking" and choices.exact_cells != "widen":
         largest_cluster = min(n_values, 2 * choices.k - 1)
     shifts = winsorised_shifts(clusters.smallest, clusters.largest)
     share = float(choices.shares[attribute.name])
@@ -78,7 +77,7 @@ _IDP_VECTOR = (
 def _promise(setting: Setting) -> Promise:
     """Promise epsilon at vector scope, and so at cluster scope."""
     choices, total = setting.choices, setting.epsilon
-    chosen = choices[PARTITION] == "noise-aware" or choices.exact_cells == "widen"
+    chosen = choices["partition"] == "noise-aware" or choices.exact_cells == "widen"
     return Promise(
         model=Model.INDIVIDUAL,
         epsilon=total,
@@ -103,6 +102,6 @@ METHODS = (
         can=frozenset({"one by one", "isotonic", "exact cells"}),
         smallest_k=3,
         without_units=NO_GROUP_PRIVACY,
-        arguments=(PARTITION.of("ranking", "noise-aware"),),
+        arguments={"partition": ("ranking", "noise-aware")},
     ),
 )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from microveil.arguments.steps import N_RECORDS, PARTITION, STRUCTURE, TARGET
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.guarantee import Model, Scope
 from microveil.methods import METHODS, Method
@@ -63,7 +62,9 @@ NONE_KEEPS = "no method at hand keeps this epsilon at {scope} scope for this req
 # Steps by which they differ: no option may pass over one that a request chooses.
 STEPS_CHOSEN = (
     *dict.fromkeys(step for _, steps in CANDIDATES for step in steps),
-    *(argument.name for argument in (TARGET, STRUCTURE, N_RECORDS)),
+    "target",
+    "structure",
+    "n_records",
 )
 
 
@@ -363,7 +364,7 @@ def _sizes(method: Method, asked: Mapping[str, Any], n_records: int) -> Sequence
     if asked.get("k") is not None:
         return [asked["k"]]
     # There k is only the least size, so a larger one can but cost.
-    if asked.get(PARTITION.name) == "noise-aware" or n_records <= method.smallest_k:
+    if asked.get("partition") == "noise-aware" or n_records <= method.smallest_k:
         return [method.smallest_k]
     sizes = []
     size = method.smallest_k

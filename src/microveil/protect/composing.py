@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from microveil.arguments import arguments
 from microveil.errors import RequestError
 from microveil.guarantee import Cover, Guarantee, Model, PartTerms, Scope, Scopes
 from microveil.guarantee.remarks import without_draws
 from microveil.methods import Promise
+from microveil.protect.arguments import arguments
 from microveil.protect.circumstances import (
     handling,
     remarks_of_method,
@@ -177,7 +177,7 @@ def _parameters(whole: Whole, requests: Sequence[Request]) -> dict[str, Any]:
             for own in of_each:
                 merged |= own.get(argument.name) or {}
             written[argument.name] = merged
-        elif argument.of_table:
+        elif not argument.of_part:
             written[argument.name] = of_each[0].get(argument.name)
     del written["attributes"]  # the parts name them
     written |= {

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from microveil.arguments.reading import LARGEST_STEP
 from microveil.errors import RequestError
 from microveil.guarantee import as_fraction, exact_number
+from microveil.protect.reading import LARGEST_STEP
 from microveil.schema import EPOCH, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from microveil.arguments.steps import MATRIX
 from microveil.guarantee import Guarantee
 from microveil.methods import METHODS
 from microveil.methods.planned import AttributePlan
@@ -84,7 +83,7 @@ def labels_beside(title: str, names: Sequence[str]) -> str:
 
 
 def _of_request(request: Request) -> Iterator[str]:
-    if request[MATRIX] and request.epsilon is not None and request.method.uses("matrix"):
+    if request["matrix"] and request.epsilon is not None and request.method.uses("matrix"):
         yield (
             "Attributes with a transition matrix of their own spend what it spends, beside the "
             "epsilon asked for: the guarantee holds the sum."

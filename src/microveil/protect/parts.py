@@ -8,70 +8,31 @@ by each part. A part's arguments and those of the table make a request as any ot
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Literal
 
-from microveil.arguments import Argument, arguments
-from microveil.arguments.general import (
-    ATTRIBUTES,
-    BOUNDS,
-    CATEGORIES,
-    KEEP,
-    LOOKED_AT,
-    MAX_ROWS,
-    NEVER_MISSING,
-    OUTSIDE,
-    RESOLUTION,
-    SCOPE,
-    SEED,
-    SHUFFLE,
-    TYPES,
-    UNIT,
-    UNIT_ATTRIBUTES,
-)
-from microveil.errors import MicroveilError, RequestError, stands_alone
-from microveil.guarantee import Scope, Unit
+from microveil.errors import MicroveilError, Problems, RequestError, one_error, stands_alone
+from microveil.guarantee import Unit
 from microveil.methods import METHODS
+from microveil.protect import rules
+from microveil.protect.arguments import DECLARED, arguments, said
 from microveil.protect.domains import stated_kinds
+from microveil.protect.request import Request, read_each
 from microveil.schema import Kind
 from microveil.table import MissingCodes
 from microveil.text import one_line
 
-__all__ = [
-    "AUTO",
-    "Part",
-    "PartArguments",
-    "Whole",
-    "in_part",
-    "named_attributes",
-    "part",
-    "read_parts",
-    "refuse_looked_at",
-    "with_never_apart",
-]
+__all__ = ["AUTO", "Part", "Whole", "in_part", "named_attributes", "part", "read_parts"]
 
-Value = TypeVar("Value")
 AUTO = "auto"
 # Said of the whole table, they hold for every part that says nothing else.
-FOR_ALL = ("missing", "exact_cells", "isotonic")
-
-
-class PartArguments(TypedDict, total=False):
-    """The arguments of `part`, beside its attributes: those of `protect` that a part may say."""
-
-    method: str
-    k: int | Literal["auto"] | None
-    epsilon: float | Fraction | None
-    partition: str | None
-    composition: str | None
-    sensitivity: str | None
-    blocks: Any
-    width: float | None
-    every: str | None
-    noise: str | None
-    exact_cells: Literal["refuse", "allow", "widen"]
-    isotonic: bool
-    missing: Literal["error", "keep", "protect"] | Mapping[str, Literal["never"]]
-    shuffle: bool | Literal["rows", "columns"]
+FOR_ALL = ("missing", "exact_cells", "isotonic", "shuffle")
+# Said beside parts these are read once, of the table.
+OF_WHOLE = (
+    "keep", "scope", "shuffle", "looked_at", "unit", "max_rows", "unit_attributes",
+    "outside", "seed", "types", "bounds", "categories", "resolution", "never_missing",
+    "missing_codes", "missing_values",
+)  # fmt: skip
+REMEDY = "pass parts=[mv.part(['AGE'], method='dp-um', k=50, epsilon=1), ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,20 +56,42 @@ class Part:
 
 
 @stands_alone
-def part(attributes: Iterable[str] | str, **arguments: Unpack[PartArguments]) -> Part:
+def part(
+    attributes: Iterable[str] | str,
+    *,
+    method: str | None = None,
+    k: int | Literal["auto"] | None = None,
+    epsilon: float | Fraction | None = None,
+    partition: str | None = None,
+    composition: str | None = None,
+    sensitivity: str | None = None,
+    blocks: Iterable[Iterable[str]] | None = None,
+    width: float | Fraction | None = None,
+    every: str | None = None,
+    noise: str | None = None,
+    exact_cells: Literal["refuse", "allow", "widen"] | None = None,
+    isotonic: bool | None = None,
+    missing: Literal["error", "keep", "protect"] | None = None,
+    shuffle: bool | Literal["rows", "columns"] | None = None,
+    **of_method: Any,
+) -> Part:
     """Name a part of a release: attributes, and the method that protects them.
 
     Parameters
     ----------
     attributes : str or sequence of str
         No other part of the release may name them.
-    **arguments
-        Those of `protect` that a method has a step for: ``method``, which is needed, ``k``,
-        ``epsilon``, ``partition`` and the like; ``missing``, ``exact_cells`` and ``isotonic``.
-        What goes by column, ``bounds`` for example, is an argument of `protect`. ``shuffle=True``
-        releases the part's rows in a random order of their own, drawn in secret: no value of
-        another part then stands beside the same person's, and what hangs on rows in random order
-        holds.
+    method, k, epsilon, partition, composition, sensitivity, blocks, width, every, noise
+        As `protect` takes them; ``method`` is needed.
+    exact_cells, isotonic, missing
+        Likewise; by default what is said of the whole table.
+    shuffle
+        ``True`` releases the part's rows in a random order of their own, drawn in secret: no value
+        of another part then stands beside the same person's, and what hangs on rows in random
+        order holds.
+    **of_method
+        Arguments of a registered method. What goes by column, ``bounds`` for example, is an
+        argument of `protect`.
 
     Returns
     -------
@@ -125,20 +108,9 @@ def part(attributes: Iterable[str] | str, **arguments: Unpack[PartArguments]) ->
     >>> part(["AGE", "INCOME"], method="dp-um", k=50, epsilon=0.6).attributes
     ('AGE', 'INCOME')
     """
-    return _part({"attributes": attributes, **arguments})
-
-
-def with_never_apart(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Say apart what ``missing`` says by column; what is None is not said.
-
-    >>> with_never_apart({"missing": {"WAGE": "never"}, "k": None})
-    {'never_missing': {'WAGE': 'never'}}
-    """
-    given = {name: value for name, value in asked.items() if value is not None}
-    if isinstance(given.get("missing"), Mapping):
-        listed = NEVER_MISSING.checked(given.get("never_missing", {}))
-        given["never_missing"] = {**listed, **NEVER_MISSING.checked(given.pop("missing"))}
-    return given
+    given = {**locals(), **of_method}
+    del given["of_method"]
+    return _part(given)
 
 
 def _part(given: Mapping[str, Any]) -> Part:
@@ -146,37 +118,36 @@ def _part(given: Mapping[str, Any]) -> Part:
     asked = {name: value for name, value in given.items() if value is not None}
     if asked.get("shuffle") is False:
         del asked["shuffle"]  # as where it is not said
-    names = asked.pop("attributes", ())
-    attributes = ATTRIBUTES.read(names)
+    attributes = DECLARED["attributes"].checked(asked.pop("attributes", ()))
     if not attributes:
         raise RequestError(
             "part", "it has no attributes", "name those that its method protects: ['AGE', 'INCOME']"
         )
-    place = f"part of {', '.join(map(one_line, attributes))}"
-    own = {argument.name for argument in arguments() if argument.of_part}
-    if alien := sorted(map(str, set(asked) - own)):
-        known = alien[0] in {argument.name for argument in arguments()}
-        raise RequestError(
-            f"{place}, argument '{alien[0]}'",
-            "it is said of the whole table, and not of a part"
-            if known
-            else "there is no such argument",
-            f"say it beside the parts: {', '.join(sorted(own))} are a part's",
+    place, problems = f"part of {', '.join(map(one_line, attributes))}", Problems()
+    known = {argument.name: argument.of_part for argument in arguments()}
+    own = sorted(name for name, of_part in known.items() if of_part)
+    for name in sorted(map(str, set(asked) - set(own))):
+        rule = "it is said of the whole table, and not of a part"
+        problems.add(
+            f"{place}, argument '{name}'",
+            rule if name in known else "there is no such argument",
+            f"say it beside the parts: {', '.join(own)} are a part's",
         )
     method = asked.get("method")
     if method is None or method == AUTO:
-        raise RequestError(
+        problems.add(
             f"{place}, method",
             "a part names its method",
             "pass method='dp-um' or another; microveil.advise says what error to expect of it",
         )
     entry = METHODS.get(method) if isinstance(method, str) else None
     if entry is not None and "new table" in entry.can:
-        raise RequestError(
+        problems.add(
             f"{place}, method",
             f"rows of {entry.id} are nobody's, and cannot stand beside those of other parts",
             "protect all attributes with it, or choose another method for the part",
         )
+    problems.refuse()
     return Part(attributes=attributes, asked=asked)
 
 
@@ -188,26 +159,23 @@ def read_parts(given: Any) -> tuple[Part, ...]:
     RequestError
         If there are none, or an attribute is in two of them.
     """
-    remedy = "pass parts=[mv.part(['AGE'], method='dp-um', k=50, epsilon=1), ...]"
     if isinstance(given, str | Mapping | Part) or not isinstance(given, Iterable):
-        raise RequestError("parts", "it is a list of parts", remedy)
-    parts = []
+        raise RequestError("parts", "it is a list of parts", REMEDY)
+    parts, problems = list[Part](), Problems()
     for entry in given:
-        if isinstance(entry, Mapping):
-            parts.append(_part(entry))
-        elif isinstance(entry, Part):
-            parts.append(entry)
-        else:
-            raise RequestError("parts", "each is made by microveil.part", remedy)
-    if not parts:
-        raise RequestError("parts", "there is no part", remedy)
-    seen: set[str] = set()
-    for name in (name for one in parts for name in one.attributes):
-        if name in seen:
-            raise RequestError(
-                f"column '{name}'", "it is in two parts", "name it in one: parts share no attribute"
-            )
-        seen.add(name)
+        with problems.noted():
+            if not isinstance(entry, Mapping | Part):
+                raise RequestError("parts", "each is made by microveil.part", REMEDY)
+            parts.append(_part(entry) if isinstance(entry, Mapping) else entry)
+    if not parts and not problems:
+        raise RequestError("parts", "there is no part", REMEDY)
+    names = [name for one in parts for name in one.attributes]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            rule = "it is in two parts"
+            remedy = "name it in one: parts share no attribute"
+            problems.add(f"column '{name}'", rule, remedy)
+    problems.refuse()
     return tuple(parts)
 
 
@@ -230,13 +198,13 @@ class Whole:
     ----------
     parts : tuple of Part
     asked : dict
-        What was said of the table, by argument.
-    keep : tuple of str
-        Columns that are released unprotected.
-    scope : str or None
-        That the epsilons together must cover.
-    shuffle : {"rows", "columns"} or None
-        Whether whole rows, or each attribute by itself, are released in random order.
+        What was said of the table, by argument, as it bears on the parts.
+    unit : Unit
+        Who is protected; a column without a number of records is for a part's request to say.
+    stated : dict of Kind
+        What columns hold by what is declared of them.
+    keep, scope, shuffle, unit_attributes, outside, seed, types, codes
+        As those of a request, for the table as a whole.
     """
 
     parts: tuple[Part, ...]
@@ -244,6 +212,13 @@ class Whole:
     keep: tuple[str, ...]
     scope: str | None
     shuffle: str | None
+    unit: Unit
+    unit_attributes: tuple[str, ...]
+    outside: str
+    seed: int | None
+    types: Mapping[str, Kind]
+    stated: Mapping[str, Kind]
+    codes: MissingCodes
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "Whole":
@@ -252,26 +227,40 @@ class Whole:
         Raises
         ------
         RequestError
-            If what is said beside them is a part's to say, or contradicts them.
+            If what is said beside them is a part's to say, or contradicts them, or a part's own
+            request is not in order.
         """
-        given = with_never_apart(asked)
-        if "never_missing" in given:
-            given["never_missing"] = NEVER_MISSING.checked(given["never_missing"])
+        given, problems = said(asked), Problems()
         parts = read_parts(given.pop("parts"))
         known = {argument.name: argument for argument in arguments()}
-        if unknown := [name for name in given if name not in known]:
-            raise RequestError(
-                f"argument '{unknown[0]}'",
-                "there is no such argument",
-                "see help(microveil.protect)",
-            )
         for name in given:
-            _refuse_of_parts(name, is_of_part=known[name].of_part)
-        keep = KEEP.checked(given.pop("keep")) if "keep" in given else ()
-        scope = SCOPE.checked(given.pop("scope")) if "scope" in given else None
-        shuffle = SHUFFLE.checked(given.pop("shuffle")) if "shuffle" in given else None
-        whole = cls(parts=parts, asked=given, keep=keep, scope=scope, shuffle=shuffle)
-        whole._check_together()
+            with problems.noted():
+                _refuse_beside_parts(name, is_of_part=name in known and known[name].of_part)
+        of_whole = {n: value for n, value in given.items() if n in OF_WHOLE or n not in known}
+        read = {name: known[name].default for name in OF_WHOLE}
+        read |= read_each(of_whole, problems)
+        problems.refuse()
+        # A part says these for itself, or they are said of all rows.
+        rest = {n: v for n, v in given.items() if n not in ("keep", "scope", "shuffle")}
+        if "never_missing" in rest:
+            rest["never_missing"] = read["never_missing"]
+        declared = (read[name] for name in ("types", "bounds", "categories", "resolution"))
+        codes = {"by_column": read["missing_codes"], "of_text": read["missing_values"]}
+        is_unit = read["unit"] is not None and read["max_rows"] is not None
+        named = ("keep", "scope", "shuffle", "unit_attributes", "outside", "seed", "types")
+        whole = cls(
+            parts=parts,
+            asked=rest,
+            unit=Unit(column=read["unit"], max_rows=read["max_rows"]) if is_unit else Unit(),
+            stated=stated_kinds(*declared),
+            codes=MissingCodes(**codes),
+            **{name: read[name] for name in named},
+        )
+        problems += whole._wrong_together()
+        problems.refuse()
+        if len(parts) > 1:
+            whole._check_parts(problems)
+        problems.refuse()
         return whole
 
     @property
@@ -279,53 +268,11 @@ class Whole:
         """The attributes of all parts."""
         return tuple(name for one in self.parts for name in one.attributes)
 
-    @property
-    def codes(self) -> MissingCodes:
-        """What stands for a missing value."""
-        return MissingCodes.of(self.asked.get("missing_codes"), self.asked.get("missing_values"))
-
-    @property
-    def unit(self) -> Unit:
-        """Who is protected; a column without a number of records is for a part's request to say."""
-        if self._said(UNIT) is None or self._said(MAX_ROWS) is None:
-            return Unit()
-        return Unit(column=self._said(UNIT), max_rows=self._said(MAX_ROWS) or 1)
-
-    @property
-    def unit_attributes(self) -> tuple[str, ...]:
-        """The attributes that are one value a unit, whichever part protects them."""
-        return self._said(UNIT_ATTRIBUTES) or ()
-
-    @property
-    def outside(self) -> str:
-        """What becomes of values outside their bounds, and of a unit's surplus records."""
-        return self._said(OUTSIDE) or "error"
-
-    @property
-    def seed(self) -> int | None:
-        """For experiments only."""
-        return self._said(SEED)
-
-    @property
-    def types(self) -> Mapping[str, Any]:
-        """What columns must hold."""
-        return self._said(TYPES) or {}
-
-    @property
-    def stated(self) -> Mapping[str, Kind]:
-        """What columns hold by what is declared of them."""
-        declared = (BOUNDS, CATEGORIES, RESOLUTION)
-        return stated_kinds(self.types, *(self._said(argument) or {} for argument in declared))
-
-    def _said(self, argument: Argument[Value]) -> Value | None:
-        given = self.asked.get(argument.name)
-        return None if given is None else argument.checked(given)
-
     def alone(self) -> dict[str, Any]:
         """Return the arguments of a single part as those of a request like any other."""
         (one,) = self.parts
-        said = {"keep": self.keep or None, "scope": self.scope, "shuffle": self.shuffle}
-        return {**said, **self.asked, **one.asked, "attributes": list(one.attributes)}
+        of_all = {"keep": self.keep or None, "scope": self.scope, "shuffle": self.shuffle}
+        return {**of_all, **self.asked, **one.asked, "attributes": list(one.attributes)}
 
     def requests(self) -> Iterator[dict[str, Any]]:
         """Yield the arguments of each part, as if it were asked for alone.
@@ -340,65 +287,62 @@ class Whole:
 
     def _for(self, names: Sequence[str]) -> dict[str, Any]:
         """Return what is said of the table, as it bears on some of its attributes."""
-        known = {argument.name: argument for argument in arguments()}
-        said = {name: value for name, value in self.asked.items() if name != "types"}
-        if "unit_attributes" in said:
-            said["unit_attributes"] = [name for name in self.unit_attributes if name in names]
-        for name, value in self.asked.items():
-            if name in said and known[name].by_column and isinstance(value, Mapping):
-                said[name] = {column: value[column] for column in value if column in names}
-        if not said.get("missing_codes"):
-            said.pop("missing_reasons", None)
-        empty = [name for name in said if known[name].by_column and not said[name]]
-        return {
-            "attributes": list(names),
-            **{name: value for name, value in said.items() if name not in empty},
-        }
+        by_column = {argument.name for argument in arguments() if argument.by_column}
+        given = {name: value for name, value in self.asked.items() if name != "types"}
+        if "unit_attributes" in given:
+            given["unit_attributes"] = [name for name in self.unit_attributes if name in names]
+        for name in by_column & set(given):
+            if isinstance(given[name], Mapping):
+                given[name] = {column: v for column, v in given[name].items() if column in names}
+        if not given.get("missing_codes"):
+            given.pop("missing_reasons", None)
+        kept = {name: v for name, v in given.items() if v or name not in by_column}
+        return {"attributes": list(names), **kept}
 
-    def _check_together(self) -> None:
-        refuse_looked_at(self.scope, self._said(LOOKED_AT))
-        if both := sorted(set(self.keep) & set(self.attributes)):
-            raise RequestError(
-                f"column '{both[0]}'", "it is both to be protected and to be kept", "name it once"
-            )
+    def _check_parts(self, problems: Problems) -> None:
+        """Note what is wrong with the request of each part that leaves nothing to advice."""
+        for number, (one, asked) in enumerate(zip(self.parts, self.requests(), strict=True), 1):
+            if asked.get("k") != AUTO:
+                with problems.noted():
+                    try:
+                        Request.of(asked)
+                    except RequestError as error:
+                        raise in_part(number, one, error) from None
+
+    def _wrong_together(self) -> Iterator[RequestError]:
+        yield from rules.refused_looked_at(self.scope, self.asked.get("looked_at"))
+        yield from rules.refused_twice(self.attributes, self.keep)
         for argument in ("budget", "matrix", "never_missing"):
-            alien = sorted(set(self.asked.get(argument) or ()) - set(self.attributes))
-            if alien:
-                raise RequestError(
-                    f"{argument} of '{alien[0]}'", "it is no protected attribute", "leave it out"
+            for name in sorted(set(self.asked.get(argument) or ()) - set(self.attributes)):
+                yield RequestError(
+                    f"{argument} of '{name}'", "it is no protected attribute", "leave it out"
                 )
-        if alien := [name for name in self.unit_attributes if name not in self.attributes]:
-            raise RequestError(
-                f"unit_attributes, column '{alien[0]}'",
-                "no part protects it",
-                "name it in a part too, or leave it out",
-            )
+        for name in self.unit_attributes:
+            if name not in self.attributes:
+                yield RequestError(
+                    f"unit_attributes, column '{name}'",
+                    "no part protects it",
+                    "name it in a part too, or leave it out",
+                )
         apart = [one for one in self.parts if one.asked.get("shuffle")]
         if apart and self.shuffle is not None:
-            raise RequestError(
+            yield RequestError(
                 "shuffle",
                 f"it is said of the whole table, and of the part of {apart[0].named}",
                 "say it once",
             )
-        if self.shuffle == "columns" and self.keep:
-            raise RequestError(
-                "shuffle",
-                "columns that are kept would stand beside values of other people once each "
-                "attribute is shuffled by itself",
-                "leave out keep, or shuffle the rows",
-            )
+        yield from rules.refused_shuffle(self.shuffle, self.keep)
         unit = self.asked.get("unit")
-        ids = {method.id for method in METHODS.values() if "units" in method.can}
-        counting = [one for one in self.parts if one.asked["method"] in ids]
+        counting = [one for one in self.parts if _counts_units(one)]
         if unit is not None and counting and len(self.parts) > 1:
-            raise RequestError(
+            yield RequestError(
                 "unit",
                 f"the part of {counting[0].named} counts the people of a cluster, and beside other "
                 "parts its records are not k-anonymous",
                 "protect all attributes by one method, or leave out unit",
             )
         if unit is not None and unit in (*self.attributes, *self.keep):
-            raise RequestError(
+            yield RequestError(
                 f"column '{unit}'",
                 "it says which records are one unit's, and is not released: new numbers take its "
                 "place where rows are kept",
@@ -406,32 +350,19 @@ class Whole:
             )
         beside = unit or ", ".join(map(one_line, self.keep))
         if apart and beside and len(self.parts) > 1:
-            raise RequestError(
+            yield RequestError(
                 f"part of {apart[0].named}, shuffle",
                 f"its values would stand beside other people's in {beside}",
                 "leave out shuffle, or keep no column and name no unit beside it",
             )
 
 
-def refuse_looked_at(scope: str | None, looked_at: str | None) -> None:
-    """Refuse at row scope what was chosen by the data.
-
-    Raises
-    ------
-    RequestError
-        Another table might have led to another choice, which is published.
-    """
-    if scope == Scope.ROW and looked_at == "data":
-        raise RequestError(
-            "looked_at",
-            "at row scope method, k and epsilon must not be chosen by figures that come from the "
-            "data: what was chosen would hang on them",
-            "choose them anew by public figures, by an earlier table or by invented people, or ask "
-            "for a weaker scope",
-        )
+def _counts_units(one: Part) -> bool:
+    method = METHODS.get(str(one.asked["method"]))
+    return method is not None and "units" in method.can
 
 
-def _refuse_of_parts(name: str, *, is_of_part: bool) -> None:
+def _refuse_beside_parts(name: str, *, is_of_part: bool) -> None:
     """Refuse beside parts what each of them says for itself."""
     if name == "epsilon":
         raise RequestError(
@@ -443,7 +374,7 @@ def _refuse_of_parts(name: str, *, is_of_part: bool) -> None:
         raise RequestError(
             "attributes", "the parts name them", "leave it out, or name them in a part"
         )
-    if is_of_part and name not in (*FOR_ALL, "shuffle"):
+    if is_of_part and name not in FOR_ALL:
         raise RequestError(
             name, "it is a part's to say where there are parts", f"pass it to the part: {name}=..."
         )
@@ -461,4 +392,7 @@ def in_part(number: int, one: Part, error: MicroveilError) -> MicroveilError:
     ... )
     part 2 (AGE), k: it is odd; pass 4.
     """
-    return type(error)(f"part {number} ({one.named}), {error.place}", error.rule, error.remedy)
+    place = f"part {number} ({one.named})"
+    return one_error(
+        [type(one)(f"{place}, {one.place}", one.rule, one.remedy) for one in error.problems]
+    )

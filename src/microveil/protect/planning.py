@@ -3,9 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-from microveil.arguments.steps import MATRIX, PARTITION
 from microveil.errors import ExactCellsError, RequestError
 from microveil.guarantee import (
     Cover,
@@ -86,7 +84,7 @@ def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[At
 
 def takes_one_by_one(request: Request) -> bool:
     """Whether the method of a request takes each attribute by itself, as it is asked for."""
-    return "one by one" in request.method.can and request[PARTITION] != "mdav"
+    return "one by one" in request.method.can and request["partition"] != "mdav"
 
 
 def plan_prepared(prepared: Prepared, request: Request) -> Plan:
@@ -235,15 +233,11 @@ def check_scope(promise: Promise, request: Request) -> None:
 
 def choices_of(names: list[str], n_records: int, request: Request) -> Choices:
     """Return what a request leaves to its method, of the attributes that it protects."""
-    own: dict[str, Any] = {}
-    for argument in request.method.arguments:
-        value = argument.default if argument.name in request.unused else request[argument]
-        own[argument.name] = value if argument.fit is None else argument.fit(value, names)
     return Choices(
         k=request.k,
         shares=_shares(names, request),
         exact_cells=request.exact_cells,
-        own=own,
+        own=request.choices(names),
         n_records=n_records,
         epsilon=request.epsilon,
         delta=request.delta,
@@ -262,7 +256,7 @@ def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     """
     if request.epsilon is None or "epsilon" not in request.method.needs:
         return {}
-    matrices = request[MATRIX] if request.method.uses("matrix") else None
+    matrices = request["matrix"] if request.method.uses("matrix") else None
     own = {name for name, given in (matrices or {}).items() if not isinstance(given, str)}
     sharing = [name for name in names if name not in own]
     if not sharing:

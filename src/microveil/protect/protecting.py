@@ -1,20 +1,18 @@
 """The main verb: a table in, a protected table and its guarantee out."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from numpy.typing import NDArray
 
-from microveil.arguments.engines import SPARK
 from microveil.errors import RequestError, stands_alone
+from microveil.protect.arguments import SPARK, Arguments
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.plan import Plan
-from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.recipe import takes
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
-from microveil.protect.request import Arguments
 from microveil.protect.settling import plan_settled, refuse_exact_cells, settle_asked
 from microveil.table import LabelledTable
 from microveil.table.frames import is_of_spark
@@ -25,42 +23,36 @@ if TYPE_CHECKING:
 __all__ = ["plan", "protect"]
 
 Frame = TypeVar("Frame")
+Listed = ParamSpec("Listed")
 
 
-@overload
-def protect(
-    table: LabelledTable,
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> Release["polars.DataFrame"]: ...
+class _Protect(Protocol[Listed]):
+    """What type checkers know of `protect`: a frame comes out of the kind that went in."""
+
+    @overload
+    def __call__(
+        self, table: LabelledTable, *args: Listed.args, **arguments: Listed.kwargs
+    ) -> Release["polars.DataFrame"]: ...
+
+    @overload
+    def __call__(
+        self, table: Mapping[str, NDArray[Any]], *args: Listed.args, **arguments: Listed.kwargs
+    ) -> Release[dict[str, NDArray[Any]]]: ...
+
+    @overload
+    def __call__(
+        self, table: Frame, *args: Listed.args, **arguments: Listed.kwargs
+    ) -> Release[Frame]: ...
 
 
-@overload
-def protect(
-    table: Mapping[str, NDArray[Any]],
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> Release[dict[str, NDArray[Any]]]: ...
+def _of_its_frame(verb: Callable[Concatenate[Any, Listed], Release]) -> _Protect[Listed]:
+    return cast("_Protect[Listed]", verb)
 
 
-@overload
-def protect(
-    table: Frame,
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> Release[Frame]: ...
-
-
+@_of_its_frame
 @stands_alone
-def protect(
-    table: Any,
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> Release:
+@takes(Arguments)
+def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     """Protect a table about people and say truthfully what that guarantees.
 
     Parameters
@@ -232,7 +224,6 @@ def protect(
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     if _is_in_spark(table, asked):
         from microveil.protect.spark.protecting import protect_in_spark
 
@@ -251,12 +242,8 @@ def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:
 
 
 @stands_alone
-def plan(
-    table: Any,
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> Plan:
+@takes(Arguments)
+def plan(table: Any, asked: Mapping[str, Any]) -> Plan:
     """Decide everything about a release short of drawing its noise.
 
     Takes the arguments of `protect`. The plan is deterministic; it holds figures that
@@ -271,7 +258,6 @@ def plan(
     ... ).attributes[0].sums
     array([ 89, 167])
     """
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     if _is_in_spark(table, asked):
         from microveil.protect.spark.protecting import plan_in_spark
 

@@ -35,45 +35,52 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, partial, update_wrapper
+from inspect import signature
 from pathlib import Path
 from types import GenericAlias
-from typing import Any, Literal
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
-from microveil.arguments import Argument, arguments
-from microveil.arguments.general import NEVER_MISSING
-from microveil.errors import FileError, RequestError, stands_alone
-from microveil.protect.parts import with_never_apart
+from microveil.errors import FileError, Problems, RequestError, one_error, stands_alone
+from microveil.protect.arguments import DECLARED, Argument, Arguments, arguments, said
 from microveil.schema import Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 
-__all__ = ["file_of_recipe", "merged", "read_recipe", "roles_of_recipe"]
+__all__ = ["file_of_recipe", "merged", "read_recipe", "roles_of_recipe", "takes"]
+
+Listed = ParamSpec("Listed")
+Result = TypeVar("Result")
+
+# How deep the entries of its tables lie: attributes.AGE.bounds.
+DEPTHS: Mapping[Any, int] = {"attributes": 3, "parts": 3, "file": 2}
+# What stands in a recipe for what a flag takes.
+ENTRIES = {str: str, int: int, float: int | float, bool: bool, list: list[str]}
 
 
 @cache
-def _form(known: tuple[Argument[Any], ...]) -> Any:
-    """Make the form of a recipe of the arguments that have an entry in it.
-
-    No other entry is taken, and each is of its very kind.
-    """
-    from pydantic import ConfigDict, create_model  # a quarter of the time that protect loads in
+def _form(known: tuple[Argument, ...]) -> Any:
+    """Make the form of a recipe: an entry for each argument, of its very kind, and no other."""
+    # It takes as long to load as the rest of a release, which needs none where no file is read.
+    from pydantic import ConfigDict, create_model
 
     made = partial(create_model, __config__=ConfigDict(extra="forbid", strict=True))
-    said = (str | None, None)
+    text = (str | None, None)
     # How the file is written that a recipe was proposed for, where it is one of text.
-    of_file = made("FileEntries", separator=said, decimal=said, encoding=said)
-    top: dict[str, Any] = {"microveil": said, "file": (of_file | None, None)}
+    of_file = made("FileEntries", separator=text, decimal=text, encoding=text)
+    top: dict[str, Any] = {"microveil": text, "file": (of_file | None, None)}
     of_attribute: dict[str, Any] = {"role": (Literal[*(role.value for role in Role)], ...)}
     of_part: dict[str, Any] = {"attributes": (list[str], ...)}
     for argument in known:
-        entry = argument.entry
-        if entry is not None and entry.type is not None:
-            fields = of_attribute if entry.by_column else top
-            fields[entry.name or argument.name] = (
-                (entry.type, ...) if entry.needed else (entry.type | None, None)
-            )
-            if argument.of_part:
-                of_part[argument.name] = (entry.type | None, None)
+        if argument.column == "role":
+            continue
+        entry = (argument.entry or ENTRIES[argument.flag or str]) | None
+        if argument.by_column:
+            of_attribute[argument.column] = (entry, None)
+        else:
+            top[argument.name] = (entry, None)
+        if argument.of_part:
+            of_part[argument.name] = (entry, None)
+    of_attribute["type"] = (DECLARED["types"].entry, ...)
     of_attribute["ordered"] = of_attribute["categories_from_data"] = (bool | None, None)
     attribute = made("Attribute", **of_attribute)
     top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
@@ -145,43 +152,44 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     written.pop("file", None)  # said of the file, and no argument
     version, entries = written.pop("microveil", None), written.pop("attributes")
     asked = written | (_of_attributes(entries, contents["attributes"]) if entries else {})
+    problems = Problems()
+    problems += _of_parts(asked.get("parts", ()), entries)
     if "parts" in asked:
-        _check_parts(asked["parts"], entries)
         asked.pop("attributes", None)  # the parts name them
-    _check_version(version, asked)
+    problems += [*_of_version(version, asked), *_of_entries(entries)]
+    problems.refuse()
+    return asked
+
+
+def _of_entries(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[RequestError]:
+    """Refuse words on categories that are none, or that have an order and were read off."""
     for name, entry in entries.items():
         if "ordered" in entry and "categories" not in entry:
-            raise RequestError(
+            yield RequestError(
                 f"recipe, entry 'attributes.{name}.ordered'",
                 "it says of categories whether their order means something, and none are listed",
                 "list them as categories, or leave it out",
             )
-        if entry.get("categories_from_data"):
-            _check_read_off(name, entry)
-    return asked
+        is_list = "categories" in entry and not entry.get("ordered")
+        if entry.get("categories_from_data") and not is_list:
+            yield RequestError(
+                f"recipe, entry 'attributes.{name}.categories_from_data'",
+                "it says of a list of categories, in no order, that it was read from the data",
+                "list the categories, without ordered = true, or leave it out",
+            )
 
 
-def _check_read_off(name: str, entry: Mapping[str, Any]) -> None:
-    """Refuse to take for read from the data what is no list, or one in an order."""
-    if "categories" not in entry or entry.get("ordered"):
-        raise RequestError(
-            f"recipe, entry 'attributes.{name}.categories_from_data'",
-            "it says of a list of categories, in no order, that it was read from the data",
-            "list the categories, without ordered = true, or leave it out",
-        )
-
-
-def _check_parts(
+def _of_parts(
     parts: Iterable[Mapping[str, Any]], entries: Mapping[str, Mapping[str, Any]]
-) -> None:
+) -> Iterator[RequestError]:
     """Refuse parts that protect what the roles of the same recipe leave out, or keep."""
     for name in (name for part in parts for name in part["attributes"]):
         role = entries[name]["role"] if name in entries else None
         if role in (Role.IDENTIFIER, Role.NON_CONFIDENTIAL, Role.WEIGHT):
-            raise RequestError(
+            fate = "kept as it is" if role == Role.NON_CONFIDENTIAL else "left out"
+            yield RequestError(
                 f"recipe, part of '{name}'",
-                f"its role is {role}: it is "
-                + ("kept as it is" if role == Role.NON_CONFIDENTIAL else "left out"),
+                f"its role is {role}: it is {fate}",
                 'write role = "confidential" in its entry, or take it out of the part',
             )
 
@@ -207,9 +215,7 @@ def roles_of_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Role]:
     return {name: Role(entry["role"]) for name, entry in entries.items()}
 
 
-def _contents(
-    recipe: str | Path | Mapping[str, Any],
-) -> tuple[Mapping[str, Any], dict[str, Any]]:
+def _contents(recipe: str | Path | Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """Return a recipe as it stands, and what it says, held against its form."""
     from pydantic import ValidationError
 
@@ -217,34 +223,39 @@ def _contents(
     try:
         parsed = _form(arguments()).model_validate(_with_tuples(contents))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RequestError(
-            f"recipe, entry '{place}'",
-            "it is unknown or of the wrong kind",
-            "see microveil inspect for a recipe that is in order",
-        ) from None
+        places: dict[Any, str] = {}
+        for found in error.errors(include_url=False, include_input=False):
+            # Behind an entry stands what it might have been, an error for each.
+            entry = found["loc"][: DEPTHS.get(found["loc"][0], 1)]
+            places.setdefault(entry, ".".join(map(str, found["loc"])))
+        rule = "it is unknown or of the wrong kind"
+        remedy = "see microveil inspect for a recipe that is in order"
+        problems = [
+            RequestError(f"recipe, entry '{place}'", rule, remedy) for place in places.values()
+        ]
+        raise one_error(problems) from None
     return contents, parsed.model_dump(exclude_none=True)
 
 
-def _check_version(written: str | None, asked: Mapping[str, Any]) -> None:
+def _of_version(written: str | None, asked: Mapping[str, Any]) -> Iterator[RequestError]:
     """Refuse a recipe of a later version, and one of an earlier one whose meaning changed."""
     current = ".".join(map(str, VERSION))
     place, version = "recipe, entry 'microveil'", UNSAID
     if written is not None:
         if not re.fullmatch(r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?", written):
-            raise RequestError(place, "it is a version", f'write microveil = "{current}"')
+            yield RequestError(place, "it is a version", f'write microveil = "{current}"')
+            return
         major, minor = written.split(".")[:2]
         version = int(major), int(minor)
     if version > VERSION:
-        raise RequestError(
+        yield RequestError(
             place,
             f"this is microveil {current}, and the recipe was written for a later version",
             "update microveil",
         )
     for change in CHANGES:
         if version < change.since and change.concerns(asked):
-            raise RequestError(
+            yield RequestError(
                 place,
                 f"the recipe was written for an earlier version, and means something else now: "
                 f"{change.words}",
@@ -284,15 +295,49 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and not any(isinstance(part, str) for part in value)
 
 
+def takes(
+    listed: Callable[Listed, Arguments],
+) -> Callable[
+    [Callable[[Any, dict[str, Any]], Result]], Callable[Concatenate[Any, Listed], Result]
+]:
+    """Give a verb on a table all arguments by name; it gets those that are said, a recipe's too.
+
+    >>> @takes(Arguments)
+    ... def asked_for(table, asked):
+    ...     return asked
+    >>> asked_for([], recipe={"k": 3, "seed": 1}, k=5, method=None)
+    {'k': 5, 'seed': 1}
+    >>> str(signature(asked_for))[:38]
+    '(table, *, method: str | None = None, '
+    """
+
+    def decorated(
+        verb: Callable[[Any, dict[str, Any]], Result],
+    ) -> Callable[Concatenate[Any, Listed], Result]:
+        def called(table: Any, *_args: Listed.args, **given: Listed.kwargs) -> Result:
+            asked: dict[str, Any] = {**given}
+            recipe = asked.pop("recipe", None)
+            return verb(table, merged({} if recipe is None else read_recipe(recipe), asked))
+
+        own, every = signature(verb), signature(listed).parameters.values()
+        parameters = [next(iter(own.parameters.values())), *every]
+        update_wrapper(called, verb)
+        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        # As type checkers see it the table has no name: it cannot stand beside those listed.
+        return cast("Callable[Concatenate[Any, Listed], Result]", called)
+
+    return decorated
+
+
 def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     """Let arguments override a recipe's; of those that go by column, column by column.
 
     >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
     {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
     """
-    given = with_never_apart(asked)
+    given = said(asked)
     if "never_missing" in given:
-        given["never_missing"] = NEVER_MISSING.checked(given["never_missing"])
+        given["never_missing"] = DECLARED["never_missing"].checked(given["never_missing"])
     both = {**recipe, **given}
     for name in (argument.name for argument in arguments() if argument.by_column):
         if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
@@ -332,7 +377,7 @@ def _of_attributes(
     for argument in arguments():
         if not argument.by_column or argument.name in asked:
             continue
-        key = (argument.entry and argument.entry.name) or argument.name
+        key = argument.column
         values = {n: given[n][key] for n in chosen if given[n].get(key) is not None}
         if argument.name == "categories":
             values = {name: _marked(listed, entries[name]) for name, listed in values.items()}

@@ -1,28 +1,31 @@
-"""What is asked of a release, checked before the table is touched."""
+"""What is asked of a release, checked before the table is touched: all its problems in one error.
 
+What an argument may be is declared in `arguments`; the rules between arguments, and between them
+and the method, are in `rules`.
+"""
+
+import datetime
+import numbers
 import sys
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Literal, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
-from microveil.arguments import Argument, arguments, general, steps
-from microveil.arguments.engines import SPARK
-from microveil.arguments.general import K
-from microveil.errors import RequestError
+from microveil.errors import Problems, RequestError
 from microveil.guarantee import Unit
 from microveil.methods import METHODS, Method
+from microveil.protect.arguments import DECLARED, Argument, arguments, said
 from microveil.protect.domains import stated_kinds
-from microveil.protect.parts import Part, PartArguments, refuse_looked_at, with_never_apart
+from microveil.protect.rules import RULES
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 
-__all__ = ["Advised", "Arguments", "Request"]
+__all__ = ["Advised", "Request", "of_methods", "offered", "read_each"]
 
-Value = TypeVar("Value")
 # Clusters that count units take all records of one.
 NO_LIMIT = sys.maxsize
 
@@ -34,49 +37,15 @@ class Advised(StrEnum):
     PUBLIC = "public"  # public figures alone
 
 
-class Arguments(PartArguments, total=False):
-    """The arguments of `protect` and `plan`, beside the table; see `protect`."""
-
-    delta: float | Fraction
-    target: str | Mapping[str, Any] | None
-    structure: Literal["graph", "tree", "independent"] | None
-    n_records: int | None
-    attributes: Iterable[str] | None
-    keep: Iterable[str]
-    unit: str | None
-    max_rows: int | None
-    unit_attributes: Iterable[str] | None
-    bounds: Mapping[str, tuple[Any, Any]] | None
-    categories: Mapping[str, Any] | None
-    resolution: Mapping[str, Any] | None
-    outside: Literal["error", "clamp"]
-    matrix: Any
-    budget: Mapping[str, float] | None
-    never_missing: Iterable[str] | Mapping[str, Literal["never"]] | None
-    missing_codes: Mapping[str, Any] | None
-    missing_values: Iterable[str] | None
-    missing_reasons: bool
-    looked_at: Literal["data", "public"] | None
-    seed: int | None
-    types: Mapping[str, str]
-    scope: str | None
-    population: str | None
-    engine: str
-    memory: int | str | None
-    scratch: str | None
-    record_id: str | None
-    parts: Iterable[Part | Mapping[str, Any]] | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A checked request: what does not need the table to be judged is in order.
 
-    Attributes are the arguments that every request may have (see `arguments.general`), and
+    Attributes are the arguments that every request may have (see `Arguments`), and
 
     own : dict
-        Values of the arguments that methods declare, by name: those of this method as chosen or
-        at their defaults. The argument itself is the key to its value.
+        Values of the arguments that methods have a step for, by name: those of this method as
+        chosen or at their defaults. ``request["partition"]`` is one of them.
     unused : tuple of str
         Arguments that were given and that the method has no use for.
     advised : Advised or None
@@ -118,9 +87,9 @@ class Request:
     record_id: str | None
     advised: Advised | None = None
 
-    def __getitem__(self, argument: Argument[Value]) -> Value | None:
+    def __getitem__(self, name: str) -> Any:
         """Return the value of an argument of methods, None where there is none."""
-        return cast("Value | None", self.own.get(argument.name))
+        return self.own.get(name)
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "Request":
@@ -129,41 +98,22 @@ class Request:
         Raises
         ------
         RequestError
-            On an argument that is missing, unknown, of the wrong kind or out of range.
+            On arguments that are missing, unknown, of the wrong kind or out of range, or that do
+            not go together: one error for all of them.
         """
-        given = with_never_apart(asked)
-        if unknown := [name for name in given if name not in {a.name for a in arguments()}]:
-            raise RequestError(
-                f"argument '{unknown[0]}'",
-                "there is no such argument",
-                "see help(microveil.protect)",
-            )
-        known = [argument for argument in arguments() if argument.name in given]
-        read = {a.name: a.checked(given[a.name]) for a in known if a.choices}
-        method = _method(given.get("method"))
+        given, problems = said(asked), Problems()
         # A method that forms no clusters takes any k, "auto" too: one recipe serves every method.
-        rest = (a for a in known if not a.choices and a.name not in ("method", "k"))
-        read |= {argument.name: argument.checked(given[argument.name]) for argument in rest}
-        own = {step.name: _chosen(step, read.get(step.name), method) for step in steps()}
-        aside = method.set_aside(own)
-        needs_k = "k" in method.needs and "k" not in aside
-        values = {
-            argument.name: read.get(argument.name, _default(argument, method))
-            for argument in general()
-        }
-        values |= {
-            "method": method,
-            "epsilon": _epsilon(read.get("epsilon"), method),
-            "delta": Fraction(values["delta"]),
-            "k": _k(given.get("k"), method) if needs_k else 1,
-        }
-        unused = _unused(given, method, own, aside)
-        request = cls(**values, own=own, unused=unused)
-        request._check_together()
-        request._check_unit()
-        request._check_shuffle()
-        request._check_synthetic()
-        request._check_missing()
+        read = read_each({name: given[name] for name in given if name != "k"}, problems)
+        if "method" not in given:
+            problems.add("method", "a method is needed", f"pass one of {', '.join(METHODS)}")
+        if "method" not in read:
+            problems.refuse()
+        request = cls(**_values(given, read, METHODS[read["method"]], problems))
+        bad = {name for name in given if name not in read}
+        for names, broken in RULES:
+            if bad.isdisjoint(names):
+                problems += broken(request)
+        problems.refuse()
         return request
 
     @property
@@ -186,151 +136,6 @@ class Request:
         """What columns hold by what is declared of them."""
         return stated_kinds(self.types, self.bounds, self.categories, self.resolution)
 
-    def _check_together(self) -> None:
-        if self.isotonic and "isotonic" not in self.method.can:
-            raise RequestError(
-                "isotonic",
-                f"{self.method.id} has no noisy clusters in ascending order to put in order",
-                "leave it out, or choose a method that clusters by rank and draws noise",
-            )
-        refuse_looked_at(self.scope, self.looked_at)
-        if self.record_id is not None and self.engine != SPARK:
-            raise RequestError(
-                "record_id",
-                "records of a table in this process stand in an order, which decides between equal "
-                "values",
-                "leave it out, or pass engine='spark' (--engine spark)",
-            )
-        both = sorted(set(self.attributes or ()) & set(self.keep))
-        if both:
-            raise RequestError(
-                f"column '{both[0]}'", "it is both to be protected and to be kept", "name it once"
-            )
-        if twice := sorted(set(self.bounds) & set(self.categories)):
-            raise RequestError(
-                f"domain of '{twice[0]}'",
-                "bounds and categories are both given, and an attribute has one domain",
-                "leave one of them out",
-            )
-
-    def _check_unit(self) -> None:
-        beside = [name for name in ("max_rows", "unit_attributes") if getattr(self, name)]
-        if self.unit is None and not beside:
-            return
-        if self.unit is None:
-            raise RequestError(
-                beside[0],
-                "it says what the records of one unit are, and no unit is named",
-                "name its column, for example unit='HOUSEHOLD' (--unit HOUSEHOLD), or leave it out",
-            )
-        if self.method.refuses_unit is not None:
-            able = ", ".join(method.id for method in METHODS.values() if method.uses("max_rows"))
-            raise RequestError(
-                "unit",
-                f"{self.method.id} cannot protect all records of a unit together: "
-                f"{self.method.refuses_unit}",
-                f"choose {able}, or leave out unit, and a record is what is protected",
-            )
-        if "units" in self.method.can and beside:
-            raise RequestError(
-                beside[0],
-                f"{self.method.id} counts the people of a cluster, however many records each has, "
-                "and has no epsilon to share out among these",
-                "leave it out",
-            )
-        if self.max_rows is None and "units" not in self.method.can:
-            raise RequestError(
-                "max_rows",
-                "how many records a unit may have is a public fact, which is never read from the "
-                "data",
-                "pass for example max_rows=8 (--max-rows 8)",
-            )
-        if self.unit in (*(self.attributes or ()), *self.keep):
-            raise RequestError(
-                f"column '{self.unit}'",
-                "it says which records are one unit's, and is not released"
-                + (
-                    ""
-                    if "units" in self.method.can
-                    else ": new numbers take its place where rows are kept"
-                ),
-                "leave it out of attributes and keep",
-            )
-        if self.unit_attributes and "new table" in self.method.can:
-            raise RequestError(
-                "unit_attributes",
-                f"records of {self.method.id} are no unit's, to which its value could be copied",
-                "leave it out, or choose laplace or pram",
-            )
-
-    def _check_shuffle(self) -> None:
-        if self.shuffle == "columns" and self.keep:
-            raise RequestError(
-                "shuffle",
-                "columns that are kept would stand beside values of other people once each "
-                "attribute is shuffled by itself",
-                "leave out keep, or shuffle the rows",
-            )
-
-    def _check_synthetic(self) -> None:
-        """Refuse what only a new table can have, and what it cannot."""
-        if self.delta and "delta" not in self.method.can:
-            able = ", ".join(method.id for method in METHODS.values() if "delta" in method.can)
-            raise RequestError(
-                "delta",
-                f"{self.method.id} keeps its epsilon without a delta",
-                f"leave it out, or choose {able}",
-            )
-        if "new table" not in self.method.can:
-            return
-        if self.missing == "keep":
-            raise RequestError(
-                "missing",
-                f"rows of {self.method.id} are nobody's: no cell of theirs could be kept missing",
-                "pass missing='protect' (--missing protect)",
-            )
-        if self.keep:
-            raise RequestError(
-                f"column '{self.keep[0]}'",
-                f"rows of {self.method.id} are nobody's: no column can be kept beside them",
-                "name it among the attributes, or leave it out",
-            )
-
-    def _check_missing(self) -> None:
-        """Refuse what a method cannot do with missing cells, and reasons that cannot be."""
-        if self.missing == "protect" and "missing" not in self.method.can:
-            able = ", ".join(method.id for method in METHODS.values() if "missing" in method.can)
-            raise RequestError(
-                "missing",
-                f"{self.method.id} cannot hide which cells are missing",
-                f"choose {able}, or pass missing='keep' (--missing keep)",
-            )
-        if self.never_missing and self.missing == "keep" and self.method.uses("blocks"):
-            raise RequestError(
-                "never_missing",
-                f"{self.method.id} releases all cells of a record that lacks a value as missing, "
-                "those of other columns too",
-                "leave it out, or choose a method that takes attributes one by one",
-            )
-        if not self.missing_reasons:
-            return
-        if not self.missing_codes or self.missing == "error":
-            raise RequestError(
-                "missing_reasons",
-                "reasons are codes of cells that are missing, and there are none to write: "
-                + ("no cell may be missing" if self.missing_codes else "no codes are declared"),
-                "pass missing_codes={'INCOME': [-9]} (--missing-codes INCOME=-9) and "
-                "missing='keep' (--missing keep)",
-            )
-        if self.missing == "protect" and "reasons" not in self.method.can:
-            able = ", ".join(method.id for method in METHODS.values() if "reasons" in method.can)
-            raise RequestError(
-                "missing_reasons",
-                f"{self.method.id} hides which cells are missing, and cannot keep apart why",
-                f"leave it out, or choose {able}; the code of an attribute with categories can be "
-                "listed among them instead",
-            )
-
     @property
     def protected_unit(self) -> Unit:
         """Who is protected: a record, or all records of a unit."""
@@ -345,9 +150,25 @@ class Request:
     @property
     def steps(self) -> dict[str, str]:
         """What was chosen of the steps that the method offers, at their defaults too."""
-        used = (a for a in self.method.arguments if a.is_step and a.name not in self.unused)
-        chosen = {argument.name: self[argument] for argument in used}
-        return {name: str(value) for name, value in chosen.items() if value is not None}
+        used = (a.name for a in offered(self.method) if a.is_step and a.name not in self.unused)
+        return {name: str(self[name]) for name in used if self[name] is not None}
+
+    def choices(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the values of the method's own arguments as it sees them, for some attributes.
+
+        Raises
+        ------
+        RequestError
+            If one names a column that is none of them, or blocks leave one out.
+        """
+        unused = set(self.unused)
+        values = {
+            a.name: a.default if a.name in unused else self[a.name] for a in offered(self.method)
+        }
+        return {
+            name: _FITTING[name](value, names) if name in _FITTING else value
+            for name, value in values.items()
+        }
 
     def parameters(self) -> dict[str, Any]:
         """Return the request as plain values, for the manifest."""
@@ -355,11 +176,185 @@ class Request:
         written: dict[str, Any] = {}
         for name, value in values.items():
             if name == "own":
-                listed_first = sorted(steps(), key=lambda step: not step.choices)
-                written |= {step.name: _written(self[step], step) for step in listed_first}
+                for step in sorted(of_methods().values(), key=lambda step: not step.choices):
+                    own = self[step.name]
+                    written[step.name] = _written({} if step.by_column and not own else own)
             elif name != "unused":
                 written[name] = _written(value)
+        if self["target"] is not None:
+            written["target"] = _written_target(*self["target"])
         return written
+
+
+def offered(method: Method) -> list[Argument]:
+    """Return the arguments that a method has a step for, with its own choices and default.
+
+    >>> [(one.name, one.choices, one.default) for one in offered(METHODS["idp-vector"])]
+    [('partition', ('ranking', 'noise-aware'), 'ranking')]
+    """
+    known = {argument.name: argument for argument in arguments()}
+    return [
+        replace(known[name], choices=choices, default=choices[0]) if choices else known[name]
+        for name, choices in method.arguments.items()
+    ]
+
+
+def read_each(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """Read what was given, argument by argument; what is wrong is noted and left out."""
+    known = {argument.name: argument for argument in arguments()}
+    for name in given:
+        if name not in known:
+            rule = "there is no such argument"
+            problems.add(f"argument '{name}'", rule, "see help(microveil.protect)")
+    read: dict[str, Any] = {}
+    for argument in sorted(known.values(), key=lambda argument: not argument.choices):
+        if argument.name in given:
+            with problems.noted():
+                read[argument.name] = argument.checked(given[argument.name])
+    return read
+
+
+def _values(
+    given: Mapping[str, Any], read: Mapping[str, Any], method: Method, problems: Problems
+) -> dict[str, Any]:
+    """Return what a request of a method holds; what is wrong by itself is at its default."""
+    mine, own = of_methods(), dict[str, Any]()
+    for name, argument in mine.items():
+        with problems.noted():
+            own[name] = _chosen(argument, read.get(name), method)
+    aside = method.set_aside(own)
+    general = [argument for argument in arguments() if argument.name not in mine]
+    defaults = {a.name: a.default for a in general}
+    if "new table" in method.can:  # whose rows are nobody's: values may be clamped
+        defaults["outside"] = "clamp"
+    values = {name: read.get(name, default) for name, default in defaults.items()}
+    values |= {"method": method, "delta": Fraction(values["delta"]), "k": 1}
+    if "epsilon" not in given and "epsilon" in method.needs and not method.may_lack_epsilon:
+        problems.add("epsilon", "this method draws noise and needs a budget", "pass epsilon=1")
+    # What is wrong by itself may be what sets k aside.
+    is_open = "k" not in given and any(name in given and name not in read for name in mine)
+    if "k" in method.needs and "k" not in aside and not is_open:
+        with problems.noted():
+            values["k"] = _k(given.get("k"), method)
+    return {**values, "own": own, "unused": _unused(given, method, own, aside)}
+
+
+def of_methods() -> dict[str, Argument]:
+    """Return the arguments that only some methods have a step for, by name."""
+    names = {name for method in METHODS.values() for name in method.arguments}
+    return {argument.name: argument for argument in arguments() if argument.name in names}
+
+
+def _chosen(argument: Argument, value: Any, method: Method) -> Any:
+    """Return the value of an argument of methods, as this one takes it: the default unless given.
+
+    Where it has no step for it: what was given, but for choices, which are those of others.
+    """
+    choices = method.arguments.get(argument.name)
+    if choices is None:
+        return None if argument.choices else value
+    if value is None or (argument.passes_over and value not in choices):
+        return choices[0] if choices else argument.default
+    if choices and value not in choices:
+        raise RequestError(
+            argument.name,
+            f"{method.id} offers {', '.join(choices)}",
+            f"pass {argument.name}={choices[0]!r}",
+        )
+    return value
+
+
+def _unused(
+    given: Mapping[str, Any], method: Method, own: Mapping[str, Any], aside: set[str]
+) -> tuple[str, ...]:
+    """Arguments that were given and that the method has no step for, or no use beside others."""
+    mine = [argument for name, argument in of_methods().items() if name in given]
+    without = [argument.name for argument in mine if argument.name not in method.arguments]
+    idle = {*aside, *(name for name in ("k", "seed", "shuffle") if not method.uses(name))}
+    if "new table" in method.can:
+        idle.add("exact_cells")  # no cell of a record is there to come out exactly
+    # A choice that only another method offers was passed over.
+    idle |= {a.name for a in mine if a.choices and own.get(a.name) != given[a.name]}
+    beside = [a.name for a in arguments() if a.name in given and a.name in idle]
+    return (*without, *(name for name in beside if name not in without))
+
+
+def _k(given: Any, method: Method) -> int:
+    if given is None:
+        raise RequestError("k", f"{method.id} forms clusters and needs k", "pass for example k=10")
+    value: int = DECLARED["k"].checked(given)
+    if value < method.smallest_k:
+        raise RequestError(
+            "k",
+            f"{method.id} sets the smallest and largest value of a cluster aside and needs "
+            f"k of {method.smallest_k} or more",
+            f"pass k={method.smallest_k} or more",
+        )
+    return value
+
+
+# What a method sees of its own arguments, where that hangs on the attributes that it protects.
+
+
+def _fitting_blocks(
+    given: tuple[tuple[str, ...], ...] | None, names: Sequence[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Return one block of all attributes, or the blocks that hold each of them."""
+    if given is None:
+        return (tuple(names),)
+    members = {name for block in given for name in block}
+    if members != set(names):
+        odd = min(members ^ set(names))
+        raise RequestError(
+            f"column '{odd}'",
+            "blocks must hold every protected attribute and no other column",
+            "name it in one block, or leave it out of all",
+        )
+    return given
+
+
+def _fitting_matrices(given: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    for name in given:
+        if name not in names:
+            raise RequestError(
+                f"matrix of '{name}'", "it is no protected attribute", "leave it out"
+            )
+    return given
+
+
+def _fitting_target(given: tuple[str, Any] | None, names: Sequence[str]) -> tuple[str, Any] | None:
+    """Find the target among the protected attributes; a threshold may be written behind it."""
+    if given is None or given[0] in names:
+        return given
+    cut = max((n for n in names if given[0].startswith(f"{n}=")), key=len, default=None)
+    text = "" if cut is None else given[0][len(cut) + 1 :]
+    try:
+        threshold = datetime.date.fromisoformat(text) if "-" in text[1:] else float(text)
+    except ValueError:
+        threshold = None
+    if cut is None or given[1] is not None or threshold is None:
+        raise RequestError(
+            f"target '{given[0]}'",
+            "it is no protected attribute",
+            f"name one of {', '.join(names)}",
+        )
+    return cut, threshold
+
+
+_FITTING: Mapping[str, Callable[[Any, Sequence[str]], Any]] = {
+    "blocks": _fitting_blocks,
+    "matrix": _fitting_matrices,
+    "target": _fitting_target,
+}
+
+
+def _written_target(name: str, cut: Any) -> Any:
+    """Write a target as a recipe has it: a name, or one with the number or date of its cut."""
+    if cut is None:
+        return name
+    if isinstance(cut, datetime.date):
+        return {name: f"{cut:%Y-%m-%d}"}
+    return {name: int(cut) if isinstance(cut, numbers.Integral) else float(cut)}
 
 
 def _plain(value: Any) -> Any:
@@ -372,88 +367,11 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float) else str(value)
 
 
-def _written(value: Any, argument: Argument[Any] | None = None) -> Any:
+def _written(value: Any) -> Any:
     if isinstance(value, Method):
         return value.id
-    if value is not None and argument is not None and argument.write is not None:
-        return argument.write(value)
     if isinstance(value, Fraction):
         return str(value)
-    if isinstance(value, Mapping) or (argument is not None and argument.by_column):
-        return {name: _plain(entry) for name, entry in (value or {}).items()}
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
     return None if value is None else _plain(value)
-
-
-def _chosen(step: Argument[Any], value: Any, method: Method) -> Any:
-    """Return the value of an argument of methods, as this one takes it: the default unless given.
-
-    Where it has no step for it: what was given, but for choices, which are those of others.
-    """
-    own = next((argument for argument in method.arguments if argument.name == step.name), None)
-    if own is None:
-        return None if step.choices else value
-    if value is None:
-        return own.default
-    if own.choices and value not in own.choices:
-        if own.passes_over:
-            return own.default
-        raise RequestError(
-            own.name,
-            f"{method.id} offers {', '.join(own.choices)}",
-            f"pass {own.name}={own.choices[0]!r}",
-        )
-    return value
-
-
-def _unused(
-    given: Mapping[str, Any], method: Method, own: Mapping[str, Any], aside: Collection[str]
-) -> tuple[str, ...]:
-    """Arguments that were given and that the method has no step for, or no use beside others."""
-    without = [step.name for step in steps() if step.name in given and not method.uses(step.name)]
-    idle = {*aside, *(name for name in ("k", "seed", "shuffle") if not method.uses(name))}
-    if "new table" in method.can:
-        idle.add("exact_cells")  # no cell of a record is there to come out exactly
-    # A choice that only another method offers was passed over.
-    idle |= {
-        step.name for step in steps() if step.choices and own[step.name] != given.get(step.name)
-    }
-    beside = [a.name for a in arguments() if a.name in given and a.name in idle]
-    return (*without, *(name for name in beside if name not in without))
-
-
-def _default(argument: Argument[Any], method: Method) -> Any:
-    """Return what an argument is where it is not given: values of a new table may be clamped."""
-    is_clamped = argument.name == "outside" and "new table" in method.can
-    return "clamp" if is_clamped else argument.default
-
-
-def _method(name: Any) -> Method:
-    if name is None:
-        raise RequestError("method", "a method is needed", f"pass one of {', '.join(METHODS)}")
-    if not isinstance(name, str) or name not in METHODS:
-        raise RequestError(
-            f"method '{name}'", "there is no such method", f"choose from {', '.join(METHODS)}"
-        )
-    return METHODS[name]
-
-
-def _epsilon(value: Fraction | None, method: Method) -> Fraction | None:
-    if value is None and "epsilon" in method.needs and not method.may_lack_epsilon:
-        raise RequestError(
-            "epsilon", "this method draws noise and needs a budget", "pass epsilon=1"
-        )
-    return value
-
-
-def _k(given: Any, method: Method) -> int:
-    if given is None:
-        raise RequestError("k", f"{method.id} forms clusters and needs k", "pass for example k=10")
-    value = K.checked(given)
-    if value < method.smallest_k:
-        raise RequestError(
-            "k",
-            f"{method.id} sets the smallest and largest value of a cluster aside and needs "
-            f"k of {method.smallest_k} or more",
-            f"pass k={method.smallest_k} or more",
-        )
-    return value

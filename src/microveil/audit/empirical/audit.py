@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,11 @@ from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
 from microveil.protect.accounted import accounted_of
+from microveil.protect.arguments import Arguments
 from microveil.protect.columns import Prepared
 from microveil.protect.plan import Plan
-from microveil.protect.recipe import merged, read_recipe
-from microveil.protect.request import Arguments, Request
+from microveil.protect.recipe import takes
+from microveil.protect.request import Request
 from microveil.protect.settling import plan_settled, settle_asked
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table.threads import in_threads
@@ -55,17 +56,22 @@ OF_MEASUREMENT = (
 OF_DELTA = "Each with a delta of {delta:g}, the whole one of the release."
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Attack(Arguments):
+    """How it is attacked, beside what is asked of it."""
+
+    runs: int = 20_000
+    confidence: float = 0.99
+    audit_seed: int = 0
+    attribute: str | None = None
+
+
+_OF_ATTACK = tuple(_Attack.__annotations__)
+
+
 @stands_alone
-def empirical_audit(
-    table: Any,
-    *,
-    runs: int = 20_000,
-    confidence: float = 0.99,
-    audit_seed: int = 0,
-    attribute: str | None = None,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    **arguments: Unpack[Arguments],
-) -> EmpiricalAudit:
+@takes(_Attack)
+def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
     """Attack a request many times and bound what it loses from below.
 
     The mechanism, tuned to this table, is run on the table and on a neighbour built to hurt it;
@@ -116,11 +122,12 @@ def empirical_audit(
     >>> round(found.scopes["cluster"].lower_bound, 1), found.scopes["row"].lower_bound > 4
     (0.8, True)
     """
+    attack = _Attack(**{one: asked.pop(one) for one in _OF_ATTACK if one in asked})
+    runs, confidence, audit_seed = attack.runs, attack.confidence, attack.audit_seed
     _check(runs, confidence, audit_seed)
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     settled = settle_asked(table, asked)
     planned = plan_settled(settled)
-    part = _attacked(planned, attribute)
+    part = _attacked(planned, attack.attribute)
     # Of several parts the one that holds it: noise of the others is drawn apart.
     plans = planned.parts or (planned,)
     planned, own = next(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.audit.empirical.neighbours import Tuned
 from microveil.methods.centroids import CentroidPlan
 from microveil.noise.shifts import LoneShift, RankedShifts
@@ -50,7 +49,7 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
             if by_name[member].attribute.kind.is_ranked
         ]
         cut = _Jointly(
-            partition="mdav" if request[PARTITION] == "mdav" else "mdav-insensitive",
+            partition="mdav" if request["partition"] == "mdav" else "mdav-insensitive",
             k=request.k,
             bounds=tuple(by_name[member].attribute.grid_bounds or (0, 0) for member in block),
         )
@@ -67,8 +66,8 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
 
 def _block(name: str, prepared: Prepared, request: Request) -> Sequence[str]:
     """Return the attributes that are clustered with this one."""
-    blocks = request[BLOCKS]
-    if blocks is None or BLOCKS.name in request.unused:
+    blocks = request["blocks"]
+    if blocks is None or "blocks" in request.unused:
         return prepared.names
     return next(block for block in blocks if name in block)
 

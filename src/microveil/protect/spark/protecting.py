@@ -10,8 +10,6 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from microveil.arguments.engines import SPARK
-from microveil.arguments.steps import PARTITION
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.files.formulas import HARMLESS
 from microveil.methods.base import Choices
@@ -20,6 +18,7 @@ from microveil.methods.knoise import by_matrix
 from microveil.methods.planned import AttributePlan, Figures, released_numbers
 from microveil.methods.planned import squares_about_rounded as about_rounded
 from microveil.noise.noise import RandomSource
+from microveil.protect.arguments import SPARK
 from microveil.protect.columns import Prepared, check_enough, outlined, prepare
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import Drawn
@@ -187,7 +186,7 @@ def _request(asked: Mapping[str, Any]) -> Request:
             "does not merge clusters of equal values",
             "choose a larger k, or dp-um, which draws noise for every cluster",
         )
-    of_ranks = request.method.id in RANKED and request[PARTITION] in (None, "ranking")
+    of_ranks = request.method.id in RANKED and request["partition"] in (None, "ranking")
     if not of_ranks and request.method.id not in ("laplace", "pram", "dp-synthetic"):
         raise refused(
             "has the ranked methods, laplace, pram and dp-synthetic alone",

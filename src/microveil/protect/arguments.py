@@ -1,0 +1,441 @@
+"""What may be asked of a release: each argument declared once, with its sentence and its limits.
+
+Signatures, checks and errors, flags, entries of recipes, steps of comparisons and the docs' table
+are made of `Arguments`, in whose order a person is shown them. Nothing heavy is imported here:
+the command line shows its flags without a method at hand.
+"""
+# ruff: noqa: RUF009 -- `argument` makes a field of a dataclass
+
+import datetime
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from microveil.errors import RequestError
+from microveil.protect import reading
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from microveil.protect.parts import Part
+
+__all__ = ["DECLARED", "DEFAULT", "SPARK", "TRUTH", "Argument", "Arguments", "arguments", "said"]
+
+# Who carries a request out: this process, or Spark. "disk" is what recipes of 0.2 may say.
+DEFAULT, SPARK = "memory", "spark"
+ENGINES = (DEFAULT, "disk", SPARK)
+
+# What several take: in words, how it is read, and what the flag is.
+COLUMNS = ("names of columns", reading.column_names, list)
+YES_OR_NO = ("yes or no", reading.yes_or_no, bool)
+TRUTH = {"true": True, "false": False}
+Number = int | float
+Point = int | float | datetime.date
+# What commands and recipes call something of their own.
+RESERVED = {
+    "data", "output", "overwrite", "public_report", "custodian_report", "ledger", "format",
+    "escape_formulas", "linkage", "json", "request", "recipe", "bounds_from_data",
+    "resolution_from_data", "separator", "decimal", "encoding", "runs", "jobs", "methods",
+    "analyses", "show_values", "role", "type", "ordered", "microveil", "text", "progress",
+    "with_measurements", "parts",
+}  # fmt: skip
+# What `microveil.part` takes: said of some attributes, where the others are said of the table.
+OF_PART = {
+    "method", "k", "epsilon", "partition", "composition", "sensitivity", "blocks", "width",
+    "every", "noise", "exact_cells", "isotonic", "missing", "shuffle",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Argument:
+    """What is declared of an argument, beside its name, its type in Python and its default.
+
+    Attributes
+    ----------
+    help : str
+        In one sentence, as the command line shows it.
+    takes : str
+        What it takes, in words, where there are no choices.
+    read : callable
+        From what was given, and the argument's name, to the checked value; raises `RequestError`.
+    flag : type or None
+        What its flag takes: str, int, float, bool (with a --no- too), list (repeated) or dict
+        (NAME=VALUE, repeated); None where it has none.
+    choices : tuple of str
+        The values that it may have, where they are listed.
+    more : dict of (type, str)
+        Flags that say a part of it, by name, with their help.
+    entry : type or None
+        What a recipe may hold there, where that is not what the flag takes.
+    column : str
+        Its key in a recipe's table of an attribute, where it is said there and not at the top.
+    passes_over : bool
+        Whether a choice that another method offers is passed over, and not refused.
+    name, default : str, object
+
+    Examples
+    --------
+    >>> speed = Argument(name="speed", help="slow or fast.", choices=("slow", "fast"))
+    >>> speed.checked("fast")
+    'fast'
+    >>> speed.checked("faster")
+    Traceback (most recent call last):
+    microveil.errors.RequestError: speed: it must be one of slow, fast; pass speed='slow'.
+    """
+
+    help: str
+    takes: str = ""
+    read: reading.Reader = lambda given, _name: given
+    flag: type | None = str
+    choices: tuple[str, ...] = ()
+    more: Mapping[str, tuple[type, str]] = field(default_factory=dict)
+    entry: Any = None
+    column: str = ""
+    passes_over: bool = False
+    name: str = ""
+    default: Any = None
+
+    @property
+    def flags(self) -> dict[str, tuple[type, str]]:
+        """Its flags by name, its own first: what each takes, and its help."""
+        own = {} if self.flag is None else {self.name: (self.flag, self.help)}
+        return {**own, **self.more}
+
+    @property
+    def by_column(self) -> bool:
+        """Whether it maps column names to values."""
+        return self.column not in ("", "role")
+
+    @property
+    def of_part(self) -> bool:
+        """Whether a part of a release says it, for its own attributes."""
+        return self.name in OF_PART or not (self.by_column or self.name in DECLARED)
+
+    @property
+    def is_step(self) -> bool:
+        """Whether one word says it, so that it can be written behind a method's id."""
+        return self.flag not in (None, list, dict)
+
+    def checked(self, given: Any) -> Any:
+        """Return the value of what was given.
+
+        Raises
+        ------
+        RequestError
+            If it is of the wrong kind, out of range or none of the choices.
+        """
+        if self.choices and (not isinstance(given, str) or given not in self.choices):
+            raise RequestError(
+                self.name,
+                f"it must be one of {', '.join(self.choices)}",
+                f"pass {self.name}={self.choices[0]!r}",
+            )
+        return self.read(given, self.name)
+
+    def from_text(self, text: str) -> Any:
+        """Return the value of one word, as behind a method's id."""
+        if self.flag is bool:
+            return self.checked(TRUTH.get(text, text))
+        is_whole = self.flag is int and re.fullmatch(r"-?[0-9]+", text) is not None
+        return self.checked(int(text) if is_whole else text)
+
+    def check_new(self) -> None:
+        """Refuse, with a ValueError, an argument by a name that is another's, or a command's."""
+        others = [other for other in arguments() if other is not self]
+        taken = {*RESERVED, *(other.name for other in others)}
+        taken |= {flag for other in others for flag in other.flags}
+        if taken & {self.name, *self.flags}:
+            raise ValueError(f"there is another argument of the name {self.name}")
+
+
+def argument(help: str, *how: Any, default: Any = None, **more: Any) -> Any:  # noqa: A002
+    """Declare an argument as a field: see `Argument`."""
+    return field(default=default, metadata={"declared": Argument(help, *how, **more)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """The arguments of `microveil.protect`, beside the table: as they are given, and by default."""
+
+    method: str | None = argument(
+        "See microveil methods; auto takes the best for --scope.",
+        "the id of a method, or auto",
+        reading.method,
+    )
+    k: int | Literal["auto"] | None = argument(
+        "Least records in a cluster; auto takes advice.",
+        "a whole number of 1 or more, or auto",
+        reading.cluster_size,
+        entry=int | Literal["auto"],
+    )
+    epsilon: "float | Fraction | None" = argument(
+        "The budget, above 0.", "a number above 0", reading.epsilon, entry=Number
+    )
+    delta: "float | Fraction" = argument(
+        "dp-synthetic: the chance left to what epsilon does not bound; 0 by default.",
+        "a number from 0 to below 1",
+        reading.delta,
+        entry=Number,
+        default=0,
+    )
+    scope: str | None = argument(
+        "What the epsilon must cover: cluster, vector or row. Else refused.",
+        choices=("cluster", "vector", "row"),
+    )
+    attributes: Iterable[str] | None = argument(
+        "Columns, with commas or repeated.", *COLUMNS, column="role"
+    )
+    keep: Iterable[str] = argument(
+        "Columns to release unprotected.", *COLUMNS, column="role", default=()
+    )
+    unit: str | None = argument(
+        "Records with one value of this column are one person's, or one household's.",
+        "the name of a column",
+        reading.column_name,
+    )
+    max_rows: int | None = argument(
+        "laplace, pram, dp-synthetic: how many records one unit may have; see --outside.",
+        "a whole number of 1 or more",
+        reading.max_rows,
+        flag=int,
+    )
+    unit_attributes: Iterable[str] = argument(
+        "laplace, pram: attributes that are one value a unit, drawn once and copied.",
+        *COLUMNS,
+        default=(),
+    )
+    bounds: Mapping[str, tuple[Any, Any]] | None = argument(
+        "A column's domain: NAME=0:150000.",
+        "by column two numbers or dates; of text a list of categories",
+        reading.by_column,
+        dict,
+        entry=tuple[Point, Point] | list[str],
+        column="bounds",
+    )
+    categories: Mapping[str, Any] | None = argument(
+        "A column's categories: NAME=North,South.",
+        "by column a list of text, whole numbers or yes/no",
+        reading.by_column,
+        dict,
+        more={"ordered": (dict, "Its categories in an order that counts: NAME=low,middle,high.")},
+        entry=list[str | int | bool] | tuple[str, ...],
+        column="categories",
+    )
+    resolution: Mapping[str, Any] | None = argument(
+        "A column's step: NAME=0.01.",
+        "by column a number above 0",
+        reading.by_column,
+        dict,
+        entry=Number,
+        column="resolution",
+    )
+    outside: Literal["error", "clamp"] = argument(
+        "error or clamp.", choices=("error", "clamp"), default="error"
+    )
+    missing: Literal["error", "keep", "protect"] | Mapping[str, Literal["never"]] = argument(
+        "error, keep, or protect: missing is a value like another (dp-synthetic, pram, mdav).",
+        choices=("error", "keep", "protect"),
+        default="error",
+    )
+    never_missing: Iterable[str] | Mapping[str, Literal["never"]] | None = argument(
+        "Columns that never lack a value, whatever --missing says; one that does is refused.",
+        "names of columns",
+        reading.never_missing,
+        list,
+        entry=Literal["never"],
+        column="missing",
+    )
+    missing_codes: Mapping[str, Any] | None = argument(
+        "A column's codes for missing values: NAME=-9,99999998.",
+        "by column a list of numbers, dates or text",
+        reading.missing_codes,
+        dict,
+        entry=list[Point | str],
+        column="missing_codes",
+    )
+    missing_values: Iterable[str] = argument(
+        "Text that means missing in every column: NA,.,?",
+        "text, with commas or repeated",
+        reading.missing_values,
+        list,
+        default=(),
+    )
+    missing_reasons: bool = argument(
+        "Write the codes of missing cells into the release: reasons kept apart.",
+        *YES_OR_NO,
+        default=False,
+    )
+    exact_cells: Literal["refuse", "allow", "widen"] = argument(
+        "refuse, allow or widen.", choices=("refuse", "allow", "widen"), default="refuse"
+    )
+    partition: str | None = argument(
+        "record-dp: mdav, ranking, optimal or noise-aware; idp-vector: ranking or noise-aware.",
+        choices=("ranking", "optimal", "noise-aware", "mdav", "mdav-insensitive", "v-mdav"),
+    )
+    composition: str | None = argument(
+        "kanon-dp: sequential or parallel.", choices=("parallel", "sequential")
+    )
+    sensitivity: str | None = argument(
+        "kanon-dp: global or vector.", choices=("global", "local", "cluster-local", "vector")
+    )
+    blocks: Iterable[Iterable[str]] | None = argument(
+        "Columns microaggregated together: A,B; repeated for each block.",
+        "lists of columns",
+        reading.blocks,
+        list,
+        entry=list[list[str]],
+    )
+    width: "float | Fraction | None" = argument(
+        "k-pram, k-noise: the width of an interval.", "a number above 0", reading.width, float
+    )
+    every: str | None = argument("k-pram, k-noise: group or average.", choices=("group", "average"))
+    # k-pram and k-noise are asked for in one recipe, each with a law of its own.
+    noise: str | None = argument(
+        "k-noise: uniform, laplace, gaussian, triangular; k-pram: draw, permutation.",
+        choices=("uniform", "laplace", "gaussian", "triangular", "draw", "permutation"),
+        passes_over=True,
+    )
+    matrix: Mapping[str, Any] | None = argument(
+        "Its transition matrix, for pram.",
+        "by column a matrix of probabilities, invariant or ordinal",
+        reading.by_column,
+        None,
+        entry=list[list[Number]] | Literal["invariant", "ordinal"],
+        column="matrix",
+    )
+    target: str | Mapping[str, Any] | None = argument(
+        "dp-synthetic: the column to be predicted from the others; NAME=50000 cuts it there.",
+        "the name of a column, or one with a number",
+        reading.target,
+        entry=str | dict[str, Number | datetime.date],
+    )
+    structure: str | None = argument(
+        "dp-synthetic: graph, tree or independent.", choices=("graph", "tree", "independent")
+    )
+    n_records: int | None = argument(
+        "dp-synthetic: how many records to draw; by default as many as there are.",
+        "a whole number",
+        reading.n_records,
+        flag=int,
+    )
+    # Those of registered methods are shown here.
+    budget: Mapping[str, float] | None = argument(
+        "A column's weight in epsilon: NAME=2.",
+        "by column a number above 0",
+        reading.by_column,
+        dict,
+        entry=Number,
+        column="budget",
+    )
+    isotonic: bool = argument("Put noisy means in order: more linkage.", *YES_OR_NO, default=False)
+    shuffle: bool | Literal["rows", "columns"] | None = argument(
+        "Rows in random order.",
+        "yes or no, rows or columns",
+        reading.shuffled,
+        bool,
+        more={
+            "shuffle_columns": (
+                bool,
+                "Each attribute in a random order of its own: no row is a person's.",
+            )
+        },
+        entry=bool | Literal["rows", "columns"],
+    )
+    looked_at: Literal["data", "public"] | None = argument(
+        "data or public: by what figures method, k or epsilon were chosen.",
+        choices=("data", "public"),
+    )
+    seed: int | None = argument(
+        "Experiments only: protects nobody.", "a whole number", reading.seed, flag=int
+    )
+    types: Mapping[str, str] | None = argument(
+        "What a column must hold.",
+        "by column whole number, decimal, yes/no, date or text",
+        reading.column_kinds,
+        None,
+        entry=Literal["whole number", "decimal", "yes/no", "date", "text"],
+        column="type",
+    )
+    population: str | None = argument(
+        "Who the people are: a ledger then counts all releases of theirs.",
+        "a name",
+        reading.population,
+    )
+    engine: str = argument(
+        f"Who carries it out: {', '.join(ENGINES)}.",
+        "the name of an engine",
+        reading.engine,
+        default=DEFAULT,
+    )
+    memory: int | str | None = argument(
+        "disk: how much memory may be taken, 2GB for example.",
+        "a number of bytes, or text with MB or GB",
+        reading.memory,
+        entry=str | int,
+    )
+    scratch: str | Path | None = argument(
+        "disk, spark: the folder for scratch files; on disk they have no name there.",
+        "the path of a folder",
+        reading.scratch,
+    )
+    record_id: str | None = argument(
+        "spark: the column that decides between records of equal values.",
+        "the name of a column",
+        reading.column_name,
+    )
+    parts: "Iterable[Part | Mapping[str, Any]] | None" = None
+    recipe: str | Path | Mapping[str, Any] | None = None
+
+
+def _declared() -> dict[str, Argument]:
+    found = {}
+    for one in fields(Arguments):
+        if declared := one.metadata.get("declared"):
+            default = {} if declared.by_column else one.default
+            found[one.name] = replace(declared, name=one.name, default=default)
+    return found
+
+
+DECLARED = _declared()
+# Behind this one those of registered methods are shown.
+LAST_OF_METHODS = list(DECLARED).index("n_records") + 1
+
+
+def arguments() -> tuple[Argument, ...]:
+    """Return every argument, in the order in which a person is shown them.
+
+    Methods from outside the package may have declared some of their own, or more choices.
+
+    >>> [argument.name for argument in arguments()][:4]
+    ['method', 'k', 'epsilon', 'delta']
+    """
+    # Where the registry is not loaded nobody has registered a method.
+    registry = sys.modules.get("microveil.methods")
+    methods = tuple(getattr(registry, "METHODS", {}).values())
+    ours = list(DECLARED.values())
+    ours[LAST_OF_METHODS:LAST_OF_METHODS] = {
+        a.name: a for m in methods for a in m.declares
+    }.values()
+    places = {argument.name: place for place, argument in enumerate(ours)}
+    for name, choices in ((n, c) for method in methods for n, c in method.arguments.items()):
+        argument = ours[places[name]]
+        if more := [choice for choice in choices if choice not in argument.choices]:
+            ours[places[name]] = replace(argument, choices=(*argument.choices, *more))
+    return tuple(ours)
+
+
+def said(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said: None is nothing, and ``missing`` by column is ``never_missing``.
+
+    >>> said({"missing": {"WAGE": "never"}, "k": None})
+    {'never_missing': {'WAGE': 'never'}}
+    """
+    given = {name: value for name, value in asked.items() if value is not None}
+    if isinstance(given.get("missing"), Mapping):
+        read = DECLARED["never_missing"].checked
+        given["never_missing"] = {**read(given.get("never_missing", {})), **read(given["missing"])}
+        del given["missing"]
+    return given
