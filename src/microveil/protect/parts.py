@@ -244,18 +244,7 @@ class Whole:
         rest = {n: v for n, v in given.items() if n not in ("keep", "scope", "shuffle")}
         if "never_missing" in rest:
             rest["never_missing"] = read["never_missing"]
-        declared = (read[name] for name in ("types", "bounds", "categories", "resolution"))
-        codes = {"by_column": read["missing_codes"], "of_text": read["missing_values"]}
-        is_unit = read["unit"] is not None and read["max_rows"] is not None
-        named = ("keep", "scope", "shuffle", "unit_attributes", "outside", "seed", "types")
-        whole = cls(
-            parts=parts,
-            asked=rest,
-            unit=Unit(column=read["unit"], max_rows=read["max_rows"]) if is_unit else Unit(),
-            stated=stated_kinds(*declared),
-            codes=MissingCodes(**codes),
-            **{name: read[name] for name in named},
-        )
+        whole = cls(parts=parts, asked=rest, **_of_table(read))
         problems += whole._wrong_together()
         problems.refuse()
         if len(parts) > 1:
@@ -355,6 +344,19 @@ class Whole:
                 f"its values would stand beside other people's in {beside}",
                 "leave out shuffle, or keep no column and name no unit beside it",
             )
+
+
+def _of_table(read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of the arguments that were read is said of the table as a whole."""
+    is_unit = read["unit"] is not None and read["max_rows"] is not None
+    declared = (read[name] for name in ("types", "bounds", "categories", "resolution"))
+    named = ("keep", "scope", "shuffle", "unit_attributes", "outside", "seed", "types")
+    return {
+        **{name: read[name] for name in named},
+        "unit": Unit(column=read["unit"], max_rows=read["max_rows"]) if is_unit else Unit(),
+        "stated": stated_kinds(*declared),
+        "codes": MissingCodes(by_column=read["missing_codes"], of_text=read["missing_values"]),
+    }
 
 
 def _counts_units(one: Part) -> bool:
