@@ -81,18 +81,18 @@ def unreported(request):
     if getattr(request.module, "IS_REPORTED", False):
         yield
         return
-    original = importlib.import_module("microveil.commands.original")
+    files = importlib.import_module("microveil.commands.files")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(original, "REPORTED_RECORDS", 0)
+        patch.setattr(files, "REPORTED_RECORDS", 0)
         yield
 
 
 @pytest.fixture
 def reported(monkeypatch):
     """Draw the custodian's page of a file's release, as everybody gets it."""
-    original = importlib.import_module("microveil.commands.original")
+    files = importlib.import_module("microveil.commands.files")
     notes = importlib.import_module("microveil.protect.notes")
-    monkeypatch.setattr(original, "REPORTED_RECORDS", notes.REPORTED_RECORDS)
+    monkeypatch.setattr(files, "REPORTED_RECORDS", notes.REPORTED_RECORDS)
 
 
 @pytest.fixture(scope="session")

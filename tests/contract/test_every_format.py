@@ -15,7 +15,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands import original
+from microveil.commands import files
 from microveil.commands.files import protect_file
 from microveil.commands.measuring import assess_files
 from microveil.files import FORMATS, compression, format_of, written_formats
@@ -61,7 +61,7 @@ def save(folder, name, frame=TABLE, suffix=None):
 @pytest.mark.parametrize("name", written_formats())
 def test_a_release_comes_as_the_input_was_and_is_known_by_its_name(tmp_path, name, monkeypatch):
     """Whatever the format: its file's name, its guarantee beside it, overwritten when said."""
-    monkeypatch.setattr(original, "REPORTED_RECORDS", 0)  # the page hangs on no format
+    monkeypatch.setattr(files, "REPORTED_RECORDS", 0)  # the page hangs on no format
     people = save(tmp_path, name)
     release = protect_file(people, tmp_path / "out", **ASKED, keep=["NAME"])
     written = tmp_path / "out" / f"data{FORMATS[name].suffixes[0]}"

@@ -11,7 +11,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands import original
+from microveil.commands import files
 from microveil.commands.comparing import compare_file
 from microveil.commands.files import protect_file
 
@@ -97,7 +97,7 @@ def test_who_gets_the_same_release_gets_the_same_public_page(tmp_path, asked):
 
 def test_a_report_of_many_records_is_written_where_it_is_asked_for(folder, monkeypatch):
     """By the engine in memory; the one on the disk refuses before anything is written."""
-    monkeypatch.setattr(original, "REPORTED_RECORDS", 2)
+    monkeypatch.setattr(files, "REPORTED_RECORDS", 2)
     asked = ("protect", "people.csv", "--method", "dp-um", "--k", "5", "--epsilon", "1", *AGE)
     done = run(*asked, "--custodian-report", "-o", "out", folder=folder)
     assert done.returncode == 0, done.stderr
@@ -113,7 +113,7 @@ def test_a_report_of_many_records_is_written_where_it_is_asked_for(folder, monke
 
 def test_that_no_report_was_written_is_said(tmp_path, monkeypatch):
     """Of a table above the limit there is no custodian's page, and a note tells who makes it."""
-    monkeypatch.setattr(original, "REPORTED_RECORDS", 20)
+    monkeypatch.setattr(files, "REPORTED_RECORDS", 20)
     for count, written in ((20, True), (21, False)):
         pl.DataFrame({"AGE": list(range(count))}).write_csv(tmp_path / "people.csv")
         release = protect_file(

@@ -55,7 +55,7 @@ def folder(tmp_path):
 @pytest.fixture
 def unreported():
     """No custodian's page: these releases have other records than their original."""
-    with patch.object(original, "REPORTED_RECORDS", 0):
+    with patch.object(files, "REPORTED_RECORDS", 0):
         yield
 
 
