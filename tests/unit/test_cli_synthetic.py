@@ -8,7 +8,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands import files, original
+from microveil.commands import files
 from microveil.protect.recipe import read_recipe
 
 PLACES = ["North", "South", "East", "West"]

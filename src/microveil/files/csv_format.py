@@ -20,8 +20,8 @@ from microveil.files.structure import check_structure, names_in
 from microveil.files.text import TextFormat, place
 from microveil.files.text_sizes import text_of_a_record
 from microveil.table import Labels
-from microveil.table.keeping import BYTES
 from microveil.table.memory import check_reading
+from microveil.table.pieces import BYTES
 from microveil.table.threads import in_threads, made_ahead
 
 __all__ = ["batches", "opened", "outlined"]

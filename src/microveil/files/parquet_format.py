@@ -20,7 +20,7 @@ from microveil.files.typed import (
     to_publish,
 )
 from microveil.table import Labels
-from microveil.table.keeping import PIECE
+from microveil.table.pieces import PIECE
 
 __all__ = ["LARGE", "batches", "opened", "outlined"]
 

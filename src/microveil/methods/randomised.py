@@ -27,7 +27,7 @@ from microveil.partition import Partition
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers, Reasons, spread
-from microveil.table.keeping import pieces
+from microveil.table.pieces import pieces
 from microveil.utility.expected_randomisation import (
     expected_interval_error,
     expected_noise_error,

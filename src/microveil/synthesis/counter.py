@@ -19,7 +19,7 @@ from microveil.noise.noise import RandomSource
 from microveil.synthesis.axes import Axis
 from microveil.synthesis.cuts import Candidates, Codes
 from microveil.table import GridColumn
-from microveil.table.keeping import pieces
+from microveil.table.pieces import pieces
 from microveil.table.sorting import sorted_values
 from microveil.table.threads import in_threads
 

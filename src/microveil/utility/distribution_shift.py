@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import counted_values as kernel
-from microveil.table.keeping import pieces
+from microveil.table.pieces import pieces
 from microveil.table.sorting import sort
 
 __all__ = ["DistributionShift", "Values", "distribution_shift", "held"]
