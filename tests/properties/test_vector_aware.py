@@ -402,13 +402,3 @@ def test_error_on_census(reference_data):
         error = plain.objective(values, sizes.tolist(), 1 / 9)
         errors.append(error / (len(values) * values.var(ddof=1)))
     assert statistics.mean(errors) == pytest.approx(0.27725, abs=5e-5)
-
-
-@given(tables(60), st.integers(3, 6), shares, st.booleans())
-def test_what_is_found_coarsely_is_a_partition_too(values, k, share, exact_allowed):
-    """Its sizes are k or more and sum to the number of records."""
-    assume(len(values) >= k)
-    values = np.array(values)
-    sizes = vector_aware_sizes(values, k, share, exact_allowed=exact_allowed, coarsely=True)
-    assert sizes.sum() == len(values)
-    assert sizes.min() >= k

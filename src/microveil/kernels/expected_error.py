@@ -56,17 +56,11 @@ def _excess(x):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def added_by_noise(offset, size, centroid, scale, lower, upper):
-    """Return the expected error that noise upwards adds to a cluster, and noise downwards."""
-    if scale <= 0:
-        return 0.0, 0.0
-    rate = 1.0 / max(scale, LEAST_SCALE)
-    return _added(offset, size, centroid, rate, _steepness(rate), _excess(rate), lower, upper)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _added(offset, size, centroid, rate, steepness, excess, lower, upper):
-    """Return the same, given what hangs on the scale alone: ``rate`` is 1 over it."""
+    """Return the expected error that noise upwards adds to a cluster, and noise downwards.
+
+    ``rate`` is 1 over the scale; the rest is what hangs on it alone.
+    """
     rounded = np.rint(centroid)
     rest = centroid - rounded
     above, squared_above = _tails(rate, steepness, excess, 0.5 - rest, max(upper - rounded, 0.0))

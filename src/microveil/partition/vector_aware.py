@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from microveil.errors import RequestError
 from microveil.partition.clusters import Partition
 from microveil.partition.ranking import ranking
-from microveil.partition.vector_search import best_cuts, coarse_cuts
+from microveil.partition.vector_search import best_cuts
 
 __all__ = ["vector_aware", "vector_aware_sizes"]
 
@@ -97,12 +97,10 @@ def vector_aware_sizes(
     share: float,
     *,
     exact_allowed: bool = True,
-    coarsely: bool = False,
 ) -> NDArray[np.int64]:
     """Cluster sizes of `vector_aware`, for k or more values in ascending order.
 
-    The share is a number above 0; shares below 1e-100 or above 1e100 count as these. What is found
-    coarsely tells what error to expect, a few per cent above that of the search, in much less time.
+    The share is a number above 0; shares below 1e-100 or above 1e100 count as these.
 
     >>> vector_aware_sizes(np.array([1, 2, 3, 4, 70, 71, 72]), 3, 5.0)
     array([4, 3])
@@ -112,8 +110,7 @@ def vector_aware_sizes(
     if n < 2 * k or values[-1] == 0:
         return np.array([n], dtype=np.int64)
     noise = 2 / min(max(float(share), 1e-100), 1e100) ** 2
-    search = coarse_cuts if coarsely else best_cuts
-    return np.diff(search(values, k, noise, exact_allowed=exact_allowed))
+    return np.diff(best_cuts(values, k, noise, exact_allowed=exact_allowed))
 
 
 def _scaled(in_order: NDArray[np.integer] | NDArray[np.floating]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microveil.kernels import vector_aware as kernel
 from microveil.partition.ranking import ranking_sizes
 
-__all__ = ["best_cuts", "coarse_cuts"]
+__all__ = ["best_cuts"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -21,8 +21,7 @@ _ALL_PAIRS = 2400
 # Candidate cuts of the first, coarse search among more records than that: about a quarter
 # each by rank, by value, towards the tails and at the edges of long runs of equal values.
 _COARSE = 2000
-# Candidate cuts of a look ahead, and its steps towards the best multipliers.
-_AHEAD, _STEPS_AHEAD = 160, (0.8, 0.2)
+# Steps towards the best multipliers.
 _STEPS = (0.8, 0.4, 0.2, 0.1, 0.05, 0.05)
 # Candidate runs of one finer search, but for the least reach, and candidates back at most.
 _PAIRS, _LEAST_REACH, _MOST_REACH = 4_000_000, 64, 4000
@@ -105,23 +104,6 @@ def best_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> P
     return _in_rounds(problem, best, lambda found: _near_candidates(problem, found)).cuts
 
 
-def coarse_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> Places:
-    """Return the cuts of the best partition that a coarse search meets, in a few milliseconds.
-
-    Beside what `best_cuts` finds the objective is high by 2 % in the middle, and by less than its
-    double where it is above 0.001 of the squared distances to the mean; where clusters lie far
-    apart and a partition loses next to nothing it knows no more than that.
-
-    >>> values = np.array([0, 1, 2, 60, 61, 62]) / 64
-    >>> coarse_cuts(values, 3, 1.0, exact_allowed=True)
-    array([0, 3, 6])
-    """
-    problem = _Problem(values=values, k=k, noise=noise, exact_allowed=exact_allowed)
-    best = _measured(problem, np.array([0, len(values)]))
-    candidates = _candidates(problem, _spread_places(problem, _AHEAD))
-    return _least(_scan(problem, candidates, best, _STEPS_AHEAD)).cuts
-
-
 def _in_rounds(
     problem: _Problem, best: _Found, candidates: Callable[[_Found], _Candidates]
 ) -> _Found:
@@ -140,17 +122,12 @@ def _in_rounds(
     return best
 
 
-def _scan(
-    problem: _Problem,
-    candidates: _Candidates,
-    best: _Found,
-    steps: tuple[float, ...] = _STEPS,
-) -> list[_Found]:
+def _scan(problem: _Problem, candidates: _Candidates, best: _Found) -> list[_Found]:
     """Partitions met with multipliers over a wide range, then ever closer to the best's."""
     met = [best]
     multipliers = _wide(problem, best)
     known = _coarse(problem, candidates, multipliers, best)
-    for width in steps:
+    for width in _STEPS:
         if best.objective == 0:
             break
         met += _paths(problem, candidates, multipliers, [best, *known])
