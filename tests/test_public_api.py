@@ -41,7 +41,7 @@ import gc
 import numpy as np
 from microveil.kernels import ranking
 packed = np.empty(9, dtype=np.uint64)
-ranking.pack(np.arange(9), 0, 0, 4, packed)
+ranking.pack(np.arange(9), 0, 4, packed)
 """
     + COUNTED
 )

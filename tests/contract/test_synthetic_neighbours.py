@@ -14,7 +14,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from microveil.protect.findings import Findings
 
 from microveil.commands.files import protect_file
 from microveil.errors import DataError
