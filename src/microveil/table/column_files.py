@@ -15,15 +15,14 @@ __all__ = ["ColumnFiles"]
 
 # Records of a batch: as many are in memory at a time where rows are written.
 BATCH = 1 << 18
-# Where Linux shows the files that a process has open, also those that have no name any more.
-_OPEN = Path("/proc/self/fd")
 
 
 class ColumnFiles:
     """Arrow files of a column each, in a folder of their own that nobody else may enter.
 
-    A file has no name from the moment it is written, where the system lets it be read all the same.
-    They go with this object, which whoever reads them holds, or at exit.
+    A file has no name from the moment it is written, where the system lets it be read all the same:
+    it then goes with the last frame that reads it. Others go with this object, or at exit, and so
+    does the folder.
 
     Parameters
     ----------
@@ -44,8 +43,7 @@ class ColumnFiles:
             self._folder = Path(tempfile.mkdtemp(prefix=".microveil-", dir=beside))
         except OSError as error:
             raise self._refused(error) from None
-        self._open: list[int] = []
-        self._finalizer = weakref.finalize(self, _removed, self._folder, self._open)
+        self._finalizer = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def put(self, column: polars.Series) -> polars.LazyFrame:
         """Write a column, and return it as a frame that reads it when it is asked for.
@@ -58,11 +56,10 @@ class ColumnFiles:
         path = self._folder / f"{next(self._numbers)}.arrow"
         try:
             column.to_frame().write_ipc(path, compression="uncompressed", record_batch_size=BATCH)
-            if _OPEN.exists():
-                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                self._open.append(descriptor)
-                path.unlink()
-                path = _OPEN / str(descriptor)
+            if os.name == "posix":
+                with path.open("rb") as file:
+                    path.unlink()
+                    return polars.scan_ipc(file)  # the frame has the file open by itself
         except (OSError, polars.exceptions.PolarsError) as error:
             raise self._refused(error) from None
         return polars.scan_ipc(path)
@@ -74,9 +71,3 @@ class ColumnFiles:
             f"columns wait there until the release is written, and the system says: {reason}",
             "make room, or name a folder on another disk (TMPDIR; of the command the release's)",
         )
-
-
-def _removed(folder: Path, descriptors: list[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
-    shutil.rmtree(folder, ignore_errors=True)
