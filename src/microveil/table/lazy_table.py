@@ -88,11 +88,13 @@ class LazyTable(FrameTable):
         return outline if is_plain else self._column(name)
 
     def taken(self, rows: NDArray[np.int64]) -> Table:
-        """Read them all: units are told apart in memory."""
-        names = list(self.names)
-        frame = polars.DataFrame([self._as_given(name).to_native().gather(rows) for name in names])
-        fewer = FrameTable(nw.from_native(frame, eager_only=True))
-        fewer.of_few = self.of_few
+        """Take rows by position, and have them wait too, column after column."""
+        columns = {
+            name: self._waiting(self._as_given(name).to_native().gather(rows))
+            for name in self.names
+        }
+        fewer = LazyTable(columns, self._beside)
+        fewer._files, fewer.of_few = self._files, self.of_few
         return fewer
 
     def part(self, records: slice) -> Table:
