@@ -26,6 +26,15 @@ def _isotonic(request: "Request") -> Iterator[RequestError]:
         )
 
 
+def _record_id(request: "Request") -> Iterator[RequestError]:
+    if request.record_id is not None and request.engine != "spark":
+        yield RequestError(
+            "record_id",
+            "rows that are in an order need none: it is for a table of Spark's",
+            "leave it out, or pass a frame of Spark's (--engine spark)",
+        )
+
+
 def refused_looked_at(scope: str | None, looked_at: str | None) -> Iterator[RequestError]:
     """Refuse at row scope what was chosen by the data.
 
@@ -180,6 +189,7 @@ def _missing(request: "Request") -> Iterator[RequestError]:
 # Each with the arguments that it looks at: where one of them is wrong by itself it has no say.
 RULES: tuple[tuple[tuple[str, ...], Callable[["Request"], Iterator[RequestError]]], ...] = (
     (("isotonic",), _isotonic),
+    (("record_id", "engine"), _record_id),
     (("scope", "looked_at"), lambda request: refused_looked_at(request.scope, request.looked_at)),
     (("attributes", "keep"), lambda request: refused_twice(request.attributes or (), request.keep)),
     (("bounds", "categories"), _domains),
