@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from microveil import partition
 from microveil.errors import MicroveilError
-from microveil.table import keeping
+from microveil.partition.runs import by_rank
 from reference import ranking as plain
-from trial_engines import column_of
 
 ranking = importlib.import_module("microveil.partition.ranking")
 small = st.integers(-5, 5)
@@ -33,12 +32,11 @@ def test_labels_are_those_of_the_plain_algorithm(values, data):
     st.sampled_from([0, 1 << 12]),
 )
 def test_few_values_are_counted_as_they_would_be_sorted(least, steps, most_counted):
-    """Wherever they lie, some records after others: ties by position, as a stable sort has them."""
+    """Wherever they lie, ties are in order of position, as a stable sort has them."""
     values = [least + step for step in steps]
     expected = sorted(range(len(values)), key=values.__getitem__)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ranking, "COUNTED", most_counted)
-        patched.setattr(keeping, "PIECE", 7)
         order, in_order = partition.rank_order(np.array(values, dtype=np.int64))
     assert order.tolist() == expected
     assert in_order.tolist() == sorted(values)
@@ -56,9 +54,7 @@ def test_clusters_among_others_are_those_of_the_same_records(present, data):
         sizes=np.full(len(order), 1),
         n_records=len(places),
     )
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(keeping, "PIECE", 7)
-        among = clusters.among(present)
+    among = clusters.among(present)
     assert among.order.tolist() == places[order].tolist()
     assert among.n_records == len(present)
 
@@ -75,23 +71,20 @@ def test_clusters_among_others_have_places_for_all_of_these():
 def test_what_widening_costs_is_held_against_clusters_before_it(values, data):
     """Their number and sum of squares are those of clusters of k ranks, not of merged ones."""
     k = data.draw(st.integers(1, len(values)))
-    engine = LocalEngine()
-    column = engine.column(column_of(values))
-    widened = engine.cluster_by_rank(column, k, widen=True)
-    before = engine.cluster_by_rank(column, k)
+    parts, widened = by_rank(np.array(values), k, widen=True)
+    parts_before, before = by_rank(np.array(values), k)
     if widened.widening is None:
-        assert widened.partition.sizes.tolist() == before.partition.sizes.tolist()
+        assert parts.sizes.tolist() == parts_before.sizes.tolist()
         return
-    assert widened.widening.clusters_before == before.partition.n_clusters
-    assert widened.widening.squares_before == before.clusters.squares.sum()
-    assert widened.partition.n_clusters < before.partition.n_clusters
+    assert widened.widening.clusters_before == parts_before.n_clusters
+    assert widened.widening.squares_before == before.squares.sum()
+    assert parts.n_clusters < parts_before.n_clusters
 
 
 def test_a_cluster_that_is_merged_lost_less_before():
     """Of 0, 0, 4 and 9 in pairs only the second loses anything, until both are one cluster."""
-    engine = LocalEngine()
-    column = engine.column(column_of([0, 0, 4, 9]))
-    widening = engine.cluster_by_rank(column, 2, widen=True).widening
+    _, clusters = by_rank(np.array([0, 0, 4, 9]), 2, widen=True)
+    widening = clusters.widening
     assert (widening.clusters_before, widening.squares_before) == (2, 12.5)
 
 
@@ -128,8 +121,7 @@ def test_summaries_are_those_of_the_clusters(values, data):
     """Sums are exact, squares nearly; the three smallest and largest count copies."""
     values = [value % 10**15 for value in values]
     k = data.draw(st.integers(1, len(values)))
-    engine = LocalEngine()
-    summary = engine.cluster_by_rank(engine.column(column_of(values)), k).clusters
+    _, summary = by_rank(np.array(values), k)
     clusters = plain.clusters(values, k)
     assert summary.sums.tolist() == [sum(cluster) for cluster in clusters]
     assert summary.sums.sum() == sum(values)
@@ -159,10 +151,8 @@ def test_clusters_do_not_depend_on_the_order_of_distinct_values(values, random):
 def test_broadcast_gives_every_record_its_cluster_value():
     """Broadcast and labels agree."""
     values = np.random.Generator(np.random.PCG64(1)).integers(0, 50, 1000)
-    engine = LocalEngine()
-    ranked = engine.cluster_by_rank(engine.column(column_of(values)), 7)
-    parts, sums = ranked.partition, ranked.clusters.sums
-    assert np.array_equal(engine.broadcast(parts, sums), sums[parts.labels])
+    parts, clusters = by_rank(values, 7)
+    assert np.array_equal(parts.broadcast(clusters.sums), clusters.sums[parts.labels])
 
 
 @pytest.mark.parametrize(

@@ -317,10 +317,15 @@ def takes(
         def called(table: Any, *_args: Listed.args, **given: Listed.kwargs) -> Result:
             asked: dict[str, Any] = {**given}
             recipe = asked.pop("recipe", None)
-            return verb(table, merged({} if recipe is None else read_recipe(recipe), asked))
+            # None says nothing of what is protected; of what the verb alone takes it is a value.
+            added = {name: value for name, value in asked.items() if name in its_own}
+            return verb(
+                table, merged({} if recipe is None else read_recipe(recipe), asked) | added
+            )
 
-        own, every = signature(verb), signature(listed).parameters.values()
-        parameters = [next(iter(own.parameters.values())), *every]
+        own, every = signature(verb), signature(listed).parameters
+        its_own = every.keys() - signature(Arguments).parameters.keys()
+        parameters = [next(iter(own.parameters.values())), *every.values()]
         update_wrapper(called, verb)
         called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         # As type checkers see it the table has no name: it cannot stand beside those listed.
