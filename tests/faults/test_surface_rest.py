@@ -42,6 +42,53 @@ def test_an_assessment_says_what_became_of_columns_and_their_relations():
     assert (found.relations.n_pairs, found.relations.n_kept) == (1, 0)
 
 
+def test_an_assessment_names_what_was_compared_and_shows_it_by_groups():
+    """Attributes of numbers by their names, and of a heading the measures that stand under it."""
+    found = mv.assess({**TOWNS, "AGE": PEOPLE["AGE"] * 1.0}, {**TOWNS, "AGE": PEOPLE["AGE"] + 1.0})
+    assert found.attributes == ("AGE", "KIND")
+    groups = {one.measure.group for one in found.measured.values()}
+    shown = [one for group in groups for one in found.of(group)]
+    assert shown
+    assert all(one in found.of(one.measure.group) for one in shown)
+    assert len({one.measure for one in shown}) == len(shown)
+
+
+def test_a_comparison_is_made_again_of_its_rows():
+    """Table, summary, frontier and answer are those of the comparison that measured them."""
+    asked = {"k": [5, 9], "epsilon": [1], "attributes": ["AGE"], "bounds": {"AGE": (0, 120)}}
+    found = mv.compare(PEOPLE, methods=["ranking", "laplace"], runs=1, jobs=1, **asked)
+    again = mv.Comparison.of(found.table.to_dicts(), found.description)
+    assert again.table.equals(found.table)
+    assert again.summary.equals(found.summary)
+    assert again.answer == found.answer
+
+
+def test_who_carries_a_request_out_changes_nothing_of_it(tmp_path):
+    """The engines by name, how much memory may be taken, and a folder for scratch files."""
+    plain = mv.protect(PEOPLE, seed=1, **ASKED)
+    for machine in (
+        {"engine": "memory"},
+        {"engine": "disk"},
+        {"engine": "disk", "memory": "2GB", "scratch": tmp_path},
+    ):
+        other = mv.protect(PEOPLE, seed=1, **ASKED, **machine)
+        assert (other.data["AGE"] == plain.data["AGE"]).all()
+        assert other.guarantee == plain.guarantee
+        assert list(tmp_path.iterdir()) == []
+    for machine in ({"engine": "dask"}, {"memory": "much"}, {"memory": 0}, {"scratch": 5}):
+        with pytest.raises(mv.RequestError) as refused:
+            mv.protect(PEOPLE, **ASKED, **machine)
+        assert refused.value.place == next(iter(machine))
+
+
+def test_a_plan_says_what_was_asked():
+    """As plain values, by the names of the arguments."""
+    parameters = mv.plan(PEOPLE, **ASKED).parameters
+    assert (parameters["method"], parameters["k"]) == ("dp-um", 5)
+    assert parameters["epsilon"] == "1"  # exactly, as a fraction is written
+    assert parameters["attributes"] == ["AGE"]
+
+
 def test_advice_says_whether_choosing_by_it_is_free():
     """It is where a new table is all that there is, whose figures are of distributions alone."""
     pay = {"PAY": np.arange(300) * 13.37 % 900, "TOWN": np.array(["a", "b", "c"] * 100)}
