@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import microveil as mv
-from microveil.protect.exact_audit import audit_of
 from microveil.kernels import joint_shifts as kernel
 from microveil.noise import joint_shifts as module
 from microveil.noise.joint_shifts import joint_shifts, least_scales, worst_loss
 from microveil.partition import insensitive_mdav
+from microveil.protect.exact_audit import audit_of
 from reference import joint_shifts as plain
 
 

@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.commands import files as publish
 from microveil.commands import files
 from microveil.files import csv_format
 
@@ -84,7 +83,7 @@ def seen_of_file(folder, cells, kept, **request):
     """Return what everybody sees of a release beside its cells; None where it is refused."""
     to = folder / "release"
     try:
-        release = publish.protect_file(csv_of(folder, cells, kept), to, overwrite=True, **request)
+        release = files.protect_file(csv_of(folder, cells, kept), to, overwrite=True, **request)
     except mv.MicroveilError:
         return None
     schema = dict(release.data.schema)
@@ -234,7 +233,7 @@ def test_what_would_change_the_type_of_whole_numbers_is_refused(tmp_path, place,
     cells = neighbour(NUMBERS, place, cell)
     assert seen_once(tmp_path, NUMBERS, TEXT, **WHOLE, **named) is not None
     with pytest.raises(mv.MicroveilError) as caught:
-        publish.protect_file(csv_of(tmp_path, cells, TEXT), tmp_path / "new", **WHOLE, **named)
+        files.protect_file(csv_of(tmp_path, cells, TEXT), tmp_path / "new", **WHOLE, **named)
     message = str(caught.value).replace(str(tmp_path), "")
     assert "column 1:" in message or "'X'" in message
     if cell not in ("x", "true", "inf"):  # words of our sentences, too
@@ -274,7 +273,7 @@ def test_columns_left_to_the_program_do_not_become_text_by_one_value(tmp_path, p
     """Truth values and dates with one value of another kind are refused with its line."""
     cells = neighbour(base * 6, place, cell)
     with pytest.raises(mv.FileError, match=f"line {place + 2}, column 1:"):
-        publish.protect_file(csv_of(tmp_path, cells, NUMBERS), tmp_path / "new", **WHOLE)
+        files.protect_file(csv_of(tmp_path, cells, NUMBERS), tmp_path / "new", **WHOLE)
 
 
 @pytest.mark.usefixtures("quick")
@@ -282,15 +281,15 @@ def test_codes_and_mixed_words_are_text_as_before(tmp_path):
     """A column that more than a tenth of its values make text is left out, not refused."""
     for column in (["01234", "98101"] * 6, ["12", "12a", "x"] * 4, ["007"] * 3 + NUMBERS[3:]):
         path = csv_of(tmp_path, NUMBERS, column)
-        release = publish.protect_file(path, tmp_path / "new", overwrite=True, **WHOLE)
+        release = files.protect_file(path, tmp_path / "new", overwrite=True, **WHOLE)
         assert release.data.columns == ["X"]
-    kept = publish.protect_file(
+    kept = files.protect_file(
         csv_of(tmp_path, NUMBERS, neighbour(NUMBERS, LATE, "007")), tmp_path / "kept",
         keep=["KEPT"], **WHOLE,
     )  # fmt: skip
     assert kept.data["KEPT"][LATE] == "007"
     declared = {"types": {"X": "whole number", "KEPT": "text"}, "attributes": ["X"], **WHOLE}
-    left_out = publish.protect_file(
+    left_out = files.protect_file(
         csv_of(tmp_path, NUMBERS, neighbour(NUMBERS, EARLY, "007")), tmp_path / "out", **declared
     )
     assert left_out.data.columns == ["X"]
@@ -337,7 +336,7 @@ def test_bounds_asked_from_the_data_are_read_or_refused(tmp_path):
     released = seen_of_file(tmp_path, neighbour(zeros, EARLY, "7"), NUMBERS, **request)
     assert released["guarantee"]["attributes"]["X"]["domain_source"] == "read from the data"
     with pytest.raises(mv.RequestError, match="bounds of 'X': none can be read"):
-        publish.protect_file(csv_of(tmp_path, zeros, NUMBERS), tmp_path / "new", **request)
+        files.protect_file(csv_of(tmp_path, zeros, NUMBERS), tmp_path / "new", **request)
 
 
 @pytest.mark.usefixtures("quick")
@@ -348,9 +347,9 @@ def test_one_value_alone_decides_no_type(tmp_path, cell):
                "attributes": ["X"], "missing": "keep"}  # fmt: skip
     path = csv_of(tmp_path, neighbour([""] * 12, EARLY, cell), NUMBERS)
     with pytest.raises(mv.DataError):
-        publish.protect_file(path, tmp_path / "new", **request)
+        files.protect_file(path, tmp_path / "new", **request)
     with pytest.raises(mv.DataError, match="one value"):
-        publish.protect_file(
+        files.protect_file(
             path, tmp_path / "new", method="laplace", epsilon=1, attributes=["X"], missing="keep",
             bounds={"X": DAYS if "-" in cell else (0, 9)} if cell != "true" else {},
         )  # fmt: skip

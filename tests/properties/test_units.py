@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.protect.accounted import accounted_of
 from microveil.guarantee.concentrated import concentrated_budget
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
 from microveil.protect import units
+from microveil.protect.accounted import accounted_of
 from microveil.protect.units import rows_within
 from reference import medians as plain
 

@@ -319,9 +319,7 @@ def takes(
             recipe = asked.pop("recipe", None)
             # None says nothing of what is protected; of what the verb alone takes it is a value.
             added = {name: value for name, value in asked.items() if name in its_own}
-            return verb(
-                table, merged({} if recipe is None else read_recipe(recipe), asked) | added
-            )
+            return verb(table, merged({} if recipe is None else read_recipe(recipe), asked) | added)
 
         own, every = signature(verb), signature(listed).parameters
         its_own = every.keys() - signature(Arguments).parameters.keys()
