@@ -1,1 +1,1 @@
-"""The steward's page: what a choice costs and covers, before anything is drawn."""
+"""The steward's page, over the functions of `commands`; it has no rule of its own."""

@@ -1,11 +1,10 @@
-"""What a plan would really guarantee, and what to expect of it, before anything is drawn.
+"""What plans really guarantee, and what would be better; the promise itself is made in `protect`.
 
 ::
 
-    exact              by the plan's own figures
-    empirical          by attacks: a lower bound on epsilon
-    advice             the error to expect, and what would be better
-    invited_linkage    what isotonic regression gives away
+    exact      by the plan's own figures
+    empirical  by attacks: a lower bound on epsilon
+    advice     the error to expect, and what would be better
 """
 
 from microveil.audit.exact import audit

@@ -1,4 +1,4 @@
-"""The command line: parse, call, print."""
+"""The command line: parse, call, print; what a command does is in `commands`."""
 
 from microveil.cli.application import app, main
 

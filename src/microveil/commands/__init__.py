@@ -1,1 +1,1 @@
-"""What a command does, as functions: a file in, two folders out; the demonstration."""
+"""What a command does, as functions of files and folders; flags and the terminal are in `cli`."""

@@ -1,4 +1,4 @@
-"""Comparison: methods x k x epsilon x runs on one table, and what does best.
+"""Methods x k x epsilon x runs on one table, and what does best; figures are from `evaluation`.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Invented people: seeded generators of tables such as statistical offices hold."""
+"""Invented people, from seeded generators; nobody's data."""
 
 from microveil.datasets.invented import invented_people
 from microveil.datasets.people import DOMAINS, REGIONS, RESOLUTIONS

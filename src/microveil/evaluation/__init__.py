@@ -1,4 +1,4 @@
-"""Assessment: what a protected table lost, and what an intruder could still link.
+"""What a protected table lost and what an intruder could link, of any two tables; no release.
 
 Works on any two tables with the same attributes, whichever tool protected them.
 

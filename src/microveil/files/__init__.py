@@ -1,4 +1,4 @@
-"""Files in and out: a registry of formats, our own checks of malformed input, whole folders.
+"""Files in and out, one module a format; what a column's values mean is decided in `table`.
 
 A format is one module and one line of `formats.FORMATS`; here stands what needs no library.
 

@@ -1,4 +1,4 @@
-"""What is promised: budget, scopes, conditions, guarantee and its statement."""
+"""What is promised, as plain values and in words; no data are read and no noise is drawn here."""
 
 from microveil.guarantee.budget import as_fraction, exact_number, split
 from microveil.guarantee.condition import Condition

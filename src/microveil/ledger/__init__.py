@@ -1,6 +1,6 @@
-"""The ledger of releases: what was released of the same people, and what that adds up to.
+"""What was released of the same people, and what that adds up to; none of their values.
 
-It is a file of the custodian's, with a line to each release, written before the release
+The ledger is a file of the custodian's, with a line to each release, written before the release
 appears: a process that dies in between leaves a release counted that never was, and never one
 that was not counted. Nothing of it is for publication. See docs/ledger.md.
 """

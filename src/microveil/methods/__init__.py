@@ -1,4 +1,4 @@
-"""The registry of methods: what each is called, needs and promises.
+"""The papers' methods, their plans and promises, and the registry; arrays in, no frames, no files.
 
 >>> [method.id for method in METHODS.values()][:4]
 ['laplace', 'dp-um', 'idp-ls', 'idp-cbls']

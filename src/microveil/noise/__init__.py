@@ -1,1 +1,1 @@
-"""What perturbs: exact noise, and the sensitivities and shifts that it is scaled by."""
+"""Exact noise, and the sensitivities and shifts that scale it; no method's choice of these."""

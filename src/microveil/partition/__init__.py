@@ -1,4 +1,4 @@
-"""Partitions: records into clusters.
+"""Partitions: records into clusters, on arrays; what stands for a cluster is up to `methods`.
 
 >>> from microveil import partition
 >>> partition.ranking([30.0, 10.0, 20.0, 40.0], 2).labels

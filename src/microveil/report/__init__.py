@@ -1,4 +1,4 @@
-"""Reports: one HTML page that opens from disk, for the custodian or for the public."""
+"""Reports: HTML pages that open from disk, for custodian or public; figures are of `evaluation`."""
 
 from microveil.report.chart import Spread
 from microveil.report.comparison import comparison_report

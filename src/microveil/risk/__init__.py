@@ -1,1 +1,1 @@
-"""What an intruder could still find out: disclosure risk, measured."""
+"""Formulas of disclosure risk; which of them are shown, and how, is declared in `evaluation`."""

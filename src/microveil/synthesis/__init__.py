@@ -1,4 +1,4 @@
-"""A new table from noisy counts: its plan, what asks the data, and what is made of the answers.
+"""A new table from noisy counts; `counter` alone looks at values.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Data frames in and out, and their columns as whole numbers on public grids."""
+"""Data frames in and out, columns as whole numbers on public grids; files are opened in `files`."""
 
 from microveil.table.arrays import Column, column_of, numbers_of
 from microveil.table.cells import spread

@@ -1,4 +1,4 @@
-"""What is written for people: names as they can be shown, documents, tables of a terminal.
+"""What is written for people, as values and in its forms; no words of any one report or command.
 
 readable    names and other text of a table, so that they do nothing where they are shown
 document    headings, paragraphs, lists and tables as a value, and that as Markdown

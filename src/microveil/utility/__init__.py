@@ -1,1 +1,1 @@
-"""What the protected data are still good for: information loss and moments."""
+"""Formulas of information loss; which of them are shown, and how, is declared in `evaluation`."""
