@@ -1,5 +1,7 @@
-"""Examples in docstrings are code, wherever in the text they stand."""
+"""Examples in docstrings are code, and verbs show the arguments that they declare elsewhere."""
 
+import importlib
+import inspect
 import re
 from typing import Any
 
@@ -32,3 +34,17 @@ class Examples(griffe.Extension):
         """Change the docstring of an object, if it has one."""
         if obj.docstring:
             obj.docstring.value = fenced(obj.docstring.value)
+
+    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+        """Give a verb that takes declared arguments the signature that Python shows of it."""
+        if any("takes" in str(one.value) for one in func.decorators):
+            verb = getattr(importlib.import_module(func.module.path), func.name)
+            func.parameters = griffe.Parameters(
+                *map(_shown, inspect.signature(verb).parameters.values())
+            )
+
+
+def _shown(parameter: inspect.Parameter) -> griffe.Parameter:
+    default = None if parameter.default is parameter.empty else repr(parameter.default)
+    kind = griffe.ParameterKind(parameter.kind.description)
+    return griffe.Parameter(parameter.name, annotation="", kind=kind, default=default)

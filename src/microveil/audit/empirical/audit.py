@@ -75,7 +75,8 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
     """Attack a request many times and bound what it loses from below.
 
     The mechanism, tuned to this table, is run on the table and on a neighbour built to hurt it;
-    an attacker who knows both tables guesses which of them was released.
+    an attacker who knows both tables guesses which of them was released. The request is made by the
+    arguments of `protect`.
 
     Parameters
     ----------
@@ -90,8 +91,6 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
         The one to attack; by default the one that loses most by the exact audit.
     recipe : str, Path or dict, optional
         A recipe file or its contents; arguments given here override it.
-    **arguments
-        Those of `protect`.
 
     Returns
     -------
