@@ -274,7 +274,10 @@ def _unused(
     if "new table" in method.can:
         idle.add("exact_cells")  # no cell of a record is there to come out exactly
     # A choice that only another method offers was passed over.
-    idle |= {a.name for a in mine if a.choices and own.get(a.name) != given[a.name]}
+    chosen = [a.name for a in mine if a.choices]
+    idle |= {
+        name for name in chosen if not isinstance(given[name], str) or own.get(name) != given[name]
+    }
     beside = [a.name for a in arguments() if a.name in given and a.name in idle]
     return (*without, *(name for name in beside if name not in without))
 
