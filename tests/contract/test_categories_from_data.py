@@ -14,6 +14,7 @@ import microveil as mv
 from microveil.guarantee import Model
 from microveil.methods import METHODS, Choices, Promise, Setting
 from microveil.methods.base import epsilon_scopes
+from microveil.protect.request import offered
 from microveil.report import publishable_report
 
 WORDS = ["north", "south", "west"] * 20
@@ -88,7 +89,7 @@ def test_the_cost_is_taken_off_whatever_a_method_says(monkeypatch):
 def test_no_method_promises_differential_privacy_by_lists_that_were_read(method):
     """Nor rows, asked by itself: what was read is a public figure of the mechanism."""
     of = METHODS[method]
-    own = {argument.name: argument.default for argument in of.arguments} | {"blocks": (("a", "b"),)}
+    own = {one.name: one.default for one in offered(of)} | {"blocks": (("a", "b"),)}
     setting = Setting(
         shares=((Fraction(1), 9), (Fraction(1), 9)),
         spends_epsilon=True,

@@ -12,10 +12,9 @@ import pytest
 
 import microveil as mv
 from microveil.commands.files import protect_file
-from microveil.noise.noise import RandomSource, discrete_laplace
-from microveil.methods.category_plans import CategoryPlan, HistogramPlan
+from microveil.methods.category_plans import CategoryPlan, HistogramPlan, noisy_weights
 from microveil.methods.centroids import CentroidPlan
-from microveil.methods.category_plans import noisy_weights
+from microveil.noise.noise import RandomSource, discrete_laplace
 from reference import mdav as plain
 from reference import mixed_linkage, mixed_mdav, redraw
 from reference.record_linkage import linked_percent

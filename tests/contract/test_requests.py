@@ -127,7 +127,6 @@ BAD = {
     "no column": ({}, GOOD, "no records"),
     "columns of two lengths": ({"x": np.arange(3), "y": np.arange(4)}, GOOD, "one length"),
     "no table": ([1, 2, 3], GOOD, "data frame"),
-    "a lazy frame": (pl.LazyFrame({"x": [1, 2]}), GOOD, "data frame"),
     "duplicate names": (
         pd.DataFrame([[SECRET, SECRET]] * N, columns=["x", "x"]),
         GOOD,

@@ -48,7 +48,7 @@ def cells(data, name):
 def test_only_methods_whose_noise_adds_up_protect_a_unit(method):
     """Each other refuses, says why, and names those that would do."""
     asked = {**ASKED, **UNIT, "method": method, "k": 5}
-    assert METHODS[method].refuses_unit is None == (method in {*TAKES, *COUNT})
+    assert (METHODS[method].refuses_unit is None) == (method in {*TAKES, *COUNT})
     if method in COUNT:
         with pytest.raises(mv.RequestError, match=r"max_rows: .* counts the people of a cluster"):
             mv.plan(PEOPLE, **asked)
