@@ -52,18 +52,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def unreported():
-    """No custodian's page: these releases have other records than their original."""
-    with patch.object(files, "REPORTED_RECORDS", 0):
-        yield
-
-
 def manifest(folder, output):
     return json.loads((folder / f"{output}-custodian" / "manifest.json").read_text())
 
 
-@pytest.mark.usefixtures("unreported")
 def test_every_argument_of_it_has_a_flag_that_works(folder):
     """Delta, structure, number of records, missing cells and a target that is cut in two."""
     flags = ["--structure", "tree", "--n-records", "250", "--missing", "protect"]
@@ -81,7 +73,6 @@ def test_every_argument_of_it_has_a_flag_that_works(folder):
     assert (asked["missing"], asked["target"]) == ("protect", "TAX=20000")
 
 
-@pytest.mark.usefixtures("unreported")
 @pytest.mark.parametrize(
     ("written", "read"), [('"TAX"', "TAX"), ("{ TAX = 20000 }", {"TAX": 20_000})]
 )
@@ -126,7 +117,7 @@ def test_measurements_go_with_a_release_where_they_are_asked_for(folder):
 )
 def test_measurements_are_refused_before_any_work(folder, request_, reason):
     """From a seed noise can be taken off again, and other methods have none: nothing is planned."""
-    with patch.object(files, "examined_plan", side_effect=AssertionError):
+    with patch.object(files, "plan_and_draw", side_effect=AssertionError):
         done = run(
             "protect", "people.csv", *request_, "--with-measurements", "-o", "out", folder=folder
         )
@@ -138,7 +129,7 @@ def test_measurements_are_refused_before_any_work(folder, request_, reason):
 def test_measurements_are_refused_of_a_method_left_to_advice_that_has_none(folder):
     """The method is known once it is chosen: nothing is drawn."""
     asked = ["--method", "auto", "--scope", "cluster", "--epsilon", "1", "--attributes", "AGE"]
-    with patch.object(files, "draw", side_effect=AssertionError):
+    with patch.object(files, "plan_and_draw", side_effect=AssertionError):
         done = run(
             "protect", "people.csv", *asked, "--bounds", "AGE=0:120", "--with-measurements",
             "-o", "out", folder=folder,

@@ -20,7 +20,6 @@ from microveil.files.reading import SourceFile
 from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
-from microveil.methods import METHODS
 from microveil.protect.arguments import SPARK
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
@@ -29,7 +28,7 @@ from microveil.protect.plan import Plan
 from microveil.protect.recipe import read_recipe
 from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
-from microveil.protect.settling import settle_asked
+from microveil.protect.settling import Settled, SettledParts, settle_asked
 from microveil.schema import Kind
 
 __all__ = [
@@ -240,17 +239,10 @@ def _release_of(
         rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
         raise RequestError("escape_formulas", rule, "leave it out (--escape-formulas)")
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
-    if with_measurements:
-        _refuse_measurements_of(asked)
-    table = labelled(source)
-    settled = settle_asked(table, asked, progress)
-    planned, drawn = plan_and_draw(settled, progress)
+    settled = settle_asked(labelled(source), asked, progress)
     if with_measurements:  # the method may have been left to advice
-        refuse_measurements(
-            planned.guarantee.method,
-            is_synthetic=planned.guarantee.is_synthetic,
-            is_seeded=planned.seed is not None,
-        )
+        _refuse_measurements_of(settled)
+    planned, drawn = plan_and_draw(settled, progress)
     if not form.has_types:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
     is_reported = custodian_report or source.frame.height <= REPORTED_RECORDS
@@ -275,14 +267,13 @@ def _release_of(
     )
 
 
-def _refuse_measurements_of(asked: Mapping[str, Any]) -> None:
-    """Refuse measurements of a request that names a method without them, before any work."""
-    method = METHODS.get(str(asked.get("method")))
-    if method is not None:
+def _refuse_measurements_of(settled: Settled | SettledParts) -> None:
+    """Refuse measurements of a request whose methods have none, before anything is drawn."""
+    for request in (part.request for part in settled.each):
         refuse_measurements(
-            method.id,
-            is_synthetic="new table" in method.can,
-            is_seeded=asked.get("seed") is not None,
+            request.method.id,
+            is_synthetic="new table" in request.method.can,
+            is_seeded=request.seed is not None,
         )
 
 
