@@ -9,9 +9,9 @@ from mutants import ROOT, read
 MUTANTS = read()
 
 
-def test_there_are_sixty():
+def test_there_are_sixty_one():
     """Fixed ones: the same places are broken after each rewriting."""
-    assert len(MUTANTS) == 60
+    assert len(MUTANTS) == 61
 
 
 @pytest.mark.parametrize("name", MUTANTS)
