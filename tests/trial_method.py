@@ -6,8 +6,7 @@ from dataclasses import replace
 from microveil.errors import RequestError
 from microveil.guarantee import Condition, Model
 from microveil.methods import METHODS, Method, Promise, register
-from microveil.methods.base import each, epsilon_scopes
-from microveil.methods.idp2025 import dp_um
+from microveil.methods.base import epsilon_scopes
 from microveil.protect.arguments import Argument
 
 __all__ = ["CONDITION", "PACE", "STRENGTH", "TRIAL", "registered"]
@@ -37,8 +36,9 @@ CONDITION = Condition(
 )
 
 
-def _plan(column, choices):
-    return dp_um(column, replace(choices, k=choices.k * choices["strength"]))
+def _plan(columns, choices):
+    stronger = replace(choices, k=choices.k * choices["strength"])
+    return METHODS["dp-um"].plan(columns, stronger)
 
 
 def _promise(setting):
@@ -58,7 +58,7 @@ TRIAL = Method(
     title="a trial",
     source="the tests",
     deed="Means of clusters were released with noise.",
-    plan=each(_plan),
+    plan=_plan,
     promise=_promise,
     arguments={
         "strength": (),

@@ -10,7 +10,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.proposal import propose_recipe
+from microveil.commands.proposal import proposed_recipe
 from trial_method import TRIAL, registered
 
 N = 60

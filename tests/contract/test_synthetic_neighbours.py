@@ -18,9 +18,10 @@ import pytest
 from microveil.commands.files import protect_file
 from microveil.errors import DataError
 from microveil.noise.noise import RandomSource
-from microveil.protect import examined_plan
+from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import draw
 from microveil.protect.releasing import released
+from microveil.protect.settling import plan_settled, settle_asked
 
 N = 120
 BOUNDS = {"AGE": (0, 100), "PAY": (-1000, 50_000), "BORN": ("1900-01-01", "2020-12-31"),
@@ -86,9 +87,10 @@ PAIRS = {
 
 
 def release_of(table, *, source=3, **more):
-    planned, said = examined_plan(table, {**ASKED, **more}, LocalEngine())
-    drawn = draw(planned, LocalEngine(), source=RandomSource.seeded(source))
-    return released(planned, drawn, said)
+    settled = settle_asked(table, {**ASKED, **more})
+    planned = plan_settled(settled)
+    drawn = draw(planned, source=RandomSource.seeded(source))
+    return released(planned, drawn, plan_notes(planned, settled))
 
 
 def published(table, folder, **more):

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
 from microveil.guarantee.concentrated import concentrated_budget
 from microveil.methods import METHODS, Choices
@@ -39,7 +38,7 @@ def planned(*attributes, delta="1e-9", max_rows=1):
         own={"structure": "graph", "target": None, "n_records": None}, max_rows=max_rows,
         protects_missing=True,
     )  # fmt: skip
-    return METHODS["dp-synthetic"].plan([Named(one) for one in attributes], choices, LocalEngine())
+    return METHODS["dp-synthetic"].plan([Named(one) for one in attributes], choices)
 
 
 def test_an_undeclared_column_has_shares_thresholds_and_steps_and_no_value_is_looked_at():

@@ -13,7 +13,7 @@ import pytest
 import microveil as mv
 from microveil.commands.files import inspect_file, protect_file
 from microveil.compare import compare
-from microveil.protect.protecting import draw
+from microveil.protect.draw import draw
 from microveil.protect.manifest import Manifest
 from microveil.protect.release import Release
 
