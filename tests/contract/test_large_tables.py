@@ -116,6 +116,11 @@ def test_so_are_all_records_of_a_unit_together(method, more):
     hold(people(), asked(method, **more))
 
 
+def test_so_are_cells_that_are_kept_beside_shuffled_ones():
+    """A record's cells come together in the secret order."""
+    hold(people(), asked("laplace", shuffle="rows", keep=["ID", "HOME"]))
+
+
 @pytest.mark.parametrize("more", [{}, {"shuffle": "columns"}, {"keep": ["ID"]}], ids=str)
 def test_so_are_parts_of_different_methods(more):
     """Each drawn of randomness of its own, beside each other in one lazy frame."""
