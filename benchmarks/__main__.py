@@ -11,6 +11,7 @@ from benchmarks import (
     partitions,
     protect,
     sampler,
+    spark,
     start,
     synthetic,
     vector_aware,
@@ -19,6 +20,7 @@ from benchmarks.measure import HEAD, Row, line
 
 CASES: dict[str, Callable[[], Iterable[Row]]] = {
     "arrays": protect.arrays,
+    "small": protect.small,
     "sampler": sampler.draws,
     "files": protect.files,
     "disk": disk.files,
@@ -30,6 +32,7 @@ CASES: dict[str, Callable[[], Iterable[Row]]] = {
     "vector-aware": vector_aware.vector_aware,
     "compare": compare.grid,
     "synthetic": synthetic.tables,
+    "spark": spark.frames,
 }
 
 names = sys.argv[1:] or list(CASES)

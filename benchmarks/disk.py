@@ -1,4 +1,4 @@
-"""Parquet to Parquet by the engine on the disk, beside polars reading and writing it lazily."""
+"""Parquet to Parquet, a column at a time, beside polars reading and writing the file lazily."""
 
 import json
 import subprocess
@@ -41,14 +41,14 @@ def files() -> Iterator[Row]:
     random = np.random.Generator(np.random.PCG64(5))
     with tempfile.TemporaryDirectory() as folder:
         cents = {f"c{a}": _amounts(random, 2) for a in range(20)}
-        yield from _measured(Path(folder), cents, "at cents")
+        yield from _measured(Path(folder), cents, "at cents", most=3)
         del cents
         people = {
             name: (random.random(RECORDS) ** 2 * (greatest + 1)).astype(np.int64)
             for name, greatest in PEOPLE.items()
         }
         people |= {f"income{a}": _amounts(random, 0).astype(np.int64) for a in range(AMOUNTS)}
-        yield from _measured(Path(folder), people, "of a census")
+        yield from _measured(Path(folder), people, "of a census", most=6)
 
 
 def _amounts(random: np.random.Generator, decimals: int) -> np.ndarray:
@@ -56,7 +56,7 @@ def _amounts(random: np.random.Generator, decimals: int) -> np.ndarray:
     return np.round(np.minimum(random.lognormal(9, 1, RECORDS), MOST), decimals)
 
 
-def _measured(folder: Path, table: dict[str, np.ndarray], kind: str) -> Iterator[Row]:
+def _measured(folder: Path, table: dict[str, np.ndarray], kind: str, *, most: int) -> Iterator[Row]:
     source = folder / "people.parquet"
     polars.DataFrame(table).write_parquet(source)
     paths = {"source": str(source), "copy": str(folder / "copy.parquet")}
@@ -75,8 +75,8 @@ def _measured(folder: Path, table: dict[str, np.ndarray], kind: str) -> Iterator
         python(ours),
         python(THEIRS.format(**paths)),
         runs=2,
-        wanted="(at most 2 at 1e7)",
+        wanted=f"(at most {most} at 1e7)",
     )
     shown = subprocess.run([sys.executable, "-c", ours], check=True, capture_output=True, text=True)
     gigabytes = json.loads(shown.stdout) * 1024 / 1e9
-    yield once(f"{work}: peak memory, GB", "", gigabytes, f"below {MEMORY}")
+    yield once(f"{work}: peak memory, GB", "", gigabytes, f"at most {MEMORY}")

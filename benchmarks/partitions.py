@@ -26,7 +26,7 @@ def joint() -> Iterator[Row]:
             lambda table=table: partition.mdav(table, 10),
             lambda: np.argsort(to_sort, kind="stable"),
             runs=3,
-            wanted="at most 0.5",
+            wanted="at most 0.22",
         )
     numbers = tables["normals"][:, :5]
     for of_what, codes in _codes(random).items():

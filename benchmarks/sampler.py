@@ -28,7 +28,7 @@ def draws() -> Iterator[Row]:
         lambda: discrete_laplace(scales, source),
         lambda: measurement(zeros),
         runs=3,
-        wanted="at least 50 times faster, aim 100",
+        wanted="at least 80 times faster",
         inverse=True,
     )
     yield in_turns(
