@@ -10,6 +10,7 @@ from fixtures import (
     reported,
     unreported,
 )
+from spark_session import spark
 
 __all__ = [
     "pytest_collection_finish",
@@ -19,5 +20,6 @@ __all__ = [
     "pytest_terminal_summary",
     "reference_data",
     "reported",
+    "spark",
     "unreported",
 ]

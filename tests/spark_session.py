@@ -41,7 +41,14 @@ def spark():
 
 def take_small_steps(monkeypatch):
     """Have tables of a few records take several parts, clusters across them."""
-    monkeypatch.setattr("microveil.protect.spark.table.IN_PART", 25)
+    take_parts_of(monkeypatch, 25)
+
+
+def take_parts_of(monkeypatch, n_records):
+    """Have a part that Spark sorts or joins at once hold so many records."""
+    from microveil.protect.spark import table
+
+    monkeypatch.setattr(table, "IN_PART", n_records)
 
 
 def people(n_records):

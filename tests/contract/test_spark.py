@@ -18,7 +18,16 @@ import microveil as mv
 from command import run
 from microveil.errors import DataError, EngineError
 from microveil.files.parts import digest_of_parts
-from spark_session import BOUNDS, SIZES, cells, framed, people, rows, take_small_steps
+from spark_session import (
+    BOUNDS,
+    SIZES,
+    cells,
+    framed,
+    people,
+    rows,
+    take_parts_of,
+    take_small_steps,
+)
 from spark_watched import have_tasks_end_at_first, watching
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
@@ -111,7 +120,7 @@ def test_dates_yes_and_no_and_text_in_an_order_are_released_alike(spark):
 
 def test_ten_thousand_records_are_released_alike(spark, monkeypatch):
     """In parts of many batches, plans made anew midway, numbers for ids, values near each other."""
-    monkeypatch.setattr("microveil.protect.spark.table.IN_PART", 2000)
+    take_parts_of(monkeypatch, 2000)
     settings = {"spark.sql.execution.arrow.maxRecordsPerBatch": "700",
                 "spark.sql.adaptive.enabled": "true"}  # fmt: skip
     before = {name: spark.conf.get(name) for name in settings}
@@ -156,7 +165,7 @@ def test_draws_for_records_are_promised_and_told_as_in_memory(spark, name):
 
 def test_draws_of_spark_follow_the_law(spark, monkeypatch):
     """Noise of all records together has the spread of the scale, and each category its share."""
-    monkeypatch.setattr("microveil.protect.spark.table.IN_PART", 500)
+    take_parts_of(monkeypatch, 500)
     n_records = 4000
     table = pl.DataFrame(
         {"ID": range(n_records), "AGE": [40] * n_records, "WED": [True] * n_records}
@@ -346,7 +355,7 @@ def test_histograms_and_pairs_see_one_jitter_that_was_written_once(spark, monkey
 
 def test_distributions_are_near_the_originals(spark, monkeypatch):
     """As in memory: with a wide budget by a few hundredths, in cuts, counts and pairs."""
-    monkeypatch.setattr("microveil.protect.spark.table.IN_PART", 1000)
+    take_parts_of(monkeypatch, 1000)
     random = np.random.default_rng(1)
     ages = random.integers(20, 80, 4000)
     table = pl.DataFrame(
@@ -469,7 +478,9 @@ def test_a_record_id_must_be_there_and_nobody_elses(spark):
 
 def test_too_many_clusters_for_the_driver_are_refused_with_the_figures(spark, monkeypatch):
     """And with the k that would do."""
-    monkeypatch.setattr("microveil.protect.spark.clusters.MOST_CLUSTERS", 3)
+    from microveil.protect.spark import clusters
+
+    monkeypatch.setattr(clusters, "MOST_CLUSTERS", 3)
     with pytest.raises(EngineError, match=r"at most 3 clusters .* these are 4.* k of 4 or more"):
         mv.protect(framed(spark, people(12)), record_id="ID", **asked("dp-um", attributes=["AGE"]))
 

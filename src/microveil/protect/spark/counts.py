@@ -202,14 +202,13 @@ def counter(
     table: SparkTable, jittered: Sequence[str], seed: int | None, scratch: Scratch
 ) -> SparkCounter:
     """Draw a word of jitter for each record and column that gets cuts, and write it once."""
-    from pyspark.sql.types import LongType
+    from pyspark.sql.types import LongType, StructField, StructType
 
     columns, names = [*table.columns.values()], [_jitter(table.columns[one]) for one in jittered]
     units = [column.units for column in columns]
     frame = in_key_order(table.frame.select(KEY, *units), table.n_records).select(*units)
-    schema = frame.schema
-    for name in names:
-        schema = schema.add(name, LongType())
+    # A schema of its own: to add to a frame's changes that frame.
+    schema = StructType([*frame.schema, *(StructField(name, LongType()) for name in names)])
 
     def task(batches: Batches) -> Batches:
         sources = sources_of_task(names, seed)

@@ -12,7 +12,14 @@ import pyarrow as pa
 
 from microveil.noise.noise import RandomSource
 from microveil.protect.spark.scratch import Scratch
-from microveil.protect.spark.table import KEY, Batches, SparkTable, grid_columns, in_key_order
+from microveil.protect.spark.table import (
+    KEY,
+    Batches,
+    SparkTable,
+    arrow_type,
+    grid_columns,
+    in_key_order,
+)
 from microveil.table import GridColumn, Numbers
 from microveil.table.restore import arrow_array
 
@@ -111,10 +118,8 @@ def new_table(
     return scratch.released(_mapped(numbers, task, schema), n_records)
 
 
-def _arrow_types(schema: Any) -> dict[str, Any]:
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    return {field.name: to_arrow_type(field.dataType) for field in schema.fields}
+def _arrow_types(schema: Any) -> dict[str, pa.DataType]:
+    return {field.name: arrow_type(field.dataType) for field in schema.fields}
 
 
 def _mapped(frame: Any, task: Callable[[Batches], Batches], schema: Any) -> Any:

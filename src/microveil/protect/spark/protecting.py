@@ -32,7 +32,13 @@ from microveil.protect.spark.clusters import by_rank
 from microveil.protect.spark.counts import counter, summed, value_counts
 from microveil.protect.spark.draws import Draw, drawn_release, new_table
 from microveil.protect.spark.scratch import Scratch
-from microveil.protect.spark.table import SparkColumn, SparkTable, open_table, place_in_files
+from microveil.protect.spark.table import (
+    SparkColumn,
+    SparkTable,
+    arrow_type,
+    open_table,
+    place_in_files,
+)
 from microveil.schema import Attribute, Cells, Kind
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.generation import Drawing, blocks_of
@@ -55,10 +61,6 @@ WITHOUT = {
     "memory": ("has settings of its own for memory", "leave it out"),
 }
 RANKED = ("dp-um", "idp-ls", "idp-cbls", "idp-vector", "ranking")
-# What a column may be that is protected or kept; any other stands as one of a nested type.
-TYPES = ("ByteType", "ShortType", "IntegerType", "LongType", "FloatType", "DoubleType",
-         "BooleanType", "DateType", "StringType", "DecimalType", "TimestampType",
-         "TimestampNTZType")  # fmt: skip
 # By attribute a frame of (key, cluster), and how many clusters there are.
 Clusters = dict[str, tuple[Any, int]]
 
@@ -75,15 +77,8 @@ class Outline(FrameTable):
     """A frame of Spark's as a table without a record at hand: names, types, and how many."""
 
     def __init__(self, schema: Any) -> None:
-        from pyspark.sql.pandas.types import to_arrow_type
-
         check_names([name.casefold() for name in schema.names])  # as Spark sees them
-        self.types = {
-            field.name: to_arrow_type(field.dataType)
-            if type(field.dataType).__name__ in TYPES
-            else pa.list_(pa.int8())
-            for field in schema.fields
-        }
+        self.types = {field.name: arrow_type(field.dataType) for field in schema.fields}
         empty = pa.schema([*self.types.items()]).empty_table()
         super().__init__(nw.from_native(empty, eager_only=True))
         self.n_records = sys.maxsize  # until they are counted

@@ -20,7 +20,7 @@ from microveil.table import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.frames import part_of_table
 from microveil.table.gridding import missing_error, outside_error
 
-__all__ = ["KEY", "Batches", "SparkColumn", "SparkTable", "column_of", "grid_columns",
+__all__ = ["KEY", "Batches", "SparkColumn", "SparkTable", "arrow_type", "column_of", "grid_columns",
            "in_key_order", "n_parts", "on_grids", "open_table", "place_in_files"]  # fmt: skip
 
 KEY, TOLD = "key", "told"
@@ -28,6 +28,20 @@ KEY, TOLD = "key", "told"
 IN_PART = 250_000
 # What a record id may be: its order decides between equal values.
 OF_KEYS = ("ByteType", "ShortType", "IntegerType", "LongType", "DateType", "StringType")
+# What a column may be that is protected or kept, but a decimal.
+TYPES = {
+    "ByteType": pa.int8(),
+    "ShortType": pa.int16(),
+    "IntegerType": pa.int32(),
+    "LongType": pa.int64(),
+    "FloatType": pa.float32(),
+    "DoubleType": pa.float64(),
+    "BooleanType": pa.bool_(),
+    "DateType": pa.date32(),
+    "StringType": pa.string(),
+    "TimestampType": pa.timestamp("us", "UTC"),
+    "TimestampNTZType": pa.timestamp("us"),
+}
 BROKEN = ("missing", "infinite", "outside")
 Batches = Iterator[pa.RecordBatch]
 
@@ -53,6 +67,14 @@ class SparkTable:
     n_records: int
     columns: Mapping[str, SparkColumn]
     kept: Mapping[str, str]
+
+
+def arrow_type(kind: Any) -> pa.DataType:
+    """Return the type that cells of a type of Spark's have in tasks; any other is as one nested."""
+    name = type(kind).__name__
+    if name == "DecimalType":
+        return pa.decimal128(kind.precision, kind.scale)
+    return TYPES.get(name, pa.list_(pa.int8()))
 
 
 def n_parts(n_records: int) -> int:
@@ -88,8 +110,7 @@ def open_table(
     ``key`` is the column of record ids, or what makes one of a record; ``kept`` are columns that
     stay as they are. For the rest see `protect` and `table.on_grid`.
     """
-    from pyspark.sql import functions as sql
-    from pyspark.sql.types import LongType
+    from pyspark.sql.types import LongType, StringType
 
     named = isinstance(key, str)
     names = {name: f"kept{nth}" for nth, name in enumerate(kept)}
@@ -98,7 +119,7 @@ def open_table(
         (_record_key(frame, key) if named else key).alias(KEY),
         *(_plain(frame, *one) for one in {**names, **cells}.items()),
     )
-    schema = given.select(KEY, *names.values(), sql.lit("").alias(TOLD)).schema
+    schema = given.select(KEY, *names.values()).schema.add(TOLD, StringType())
     for called in cells.values():
         schema = schema.add(called, LongType())
     task = on_grids(dict(zip(cells.values(), attributes, strict=True)), [*names.values()], clamp)
