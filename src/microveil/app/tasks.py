@@ -79,7 +79,7 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
     entries = proposed.pop("attributes", {})
     return {
         "name": source.name,
-        "n_records": source.frame.height,
+        "n_records": source.n_records,
         "columns": {
             name: {
                 "kind": entry["type"],

@@ -196,8 +196,7 @@ def inspect(
     if output is None:
         typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
         return
-    frame = source.frame
-    print_text(f"{source.name}: {frame.height} records, {frame.width} columns.")
+    print_text(f"{source.name}: {source.n_records} records, {len(source.columns)} columns.")
     if scope == "row":
         left = "Confirm its roles and types, fill in bounds, resolutions and categories; then"
     else:

@@ -13,11 +13,14 @@ from microveil.commands.column_types import (
     resolutions_seen,
 )
 from microveil.commands.named_values import with_named_values
+from microveil.files.outline import size_of
 from microveil.files.reading import OpenedFile, SourceFile, open_file
 from microveil.files.text import UNSAID, TextFormat
+from microveil.methods import METHODS
 from microveil.protect.parts import named_attributes
 from microveil.protect.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import MissingCodes, bounds_from_data
+from microveil.table.memory import allowed_memory, bytes_of, to_protect
 
 __all__ = [
     "apart",
@@ -44,17 +47,20 @@ def asked_of(
     decimals_from_data: bool = False,
     text: TextFormat | None = None,
     calculated: Iterable[str] = (),
+    beside: Path | None = None,
     progress: Progress,
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file, and what is asked of it: recipe and arguments in one.
 
     Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
-    columns that are calculated with though they are not protected. With ``scratch`` the table is
-    read piece by piece and stays there.
+    columns that are calculated with though they are not protected. A table that would not fit is
+    lazy where there is a folder ``beside``, for columns to wait in.
     """
     of_recipe = {} if recipe is None else read_recipe(recipe)
     progress("reading the table")
-    file = open_file(path, text=text_of_recipe(recipe, text), progress=progress)
+    text = text_of_recipe(recipe, text)
+    is_large = beside is not None and _is_large(path, text, merged(of_recipe, arguments))
+    file = open_file(path, text=text, progress=progress, lazily=beside if is_large else None)
     given = with_named_values(arguments, file.names)
     if isinstance(given.get("never_missing"), list | tuple):
         given["never_missing"] = resolve_names(given["never_missing"], file.names)
@@ -66,14 +72,14 @@ def asked_of(
         of_one_kind=lambda name: name not in calculated,
         missing=codes.words_of,
     )
-    with_names_resolved(asked, source.frame.columns)
+    with_names_resolved(asked, source.columns)
     declared = {*source.never_missing} & {*(named_attributes(asked) or ())}
     if declared and asked.get("missing") == "protect":
-        never = {name: "never" for name in source.frame.columns if name in declared}
+        never = {name: "never" for name in source.columns if name in declared}
         asked["never_missing"] = {**never, **asked.get("never_missing", {})}
     if "blocks" in asked:
         asked["blocks"] = [
-            resolve_names([block], source.frame.columns) if isinstance(block, str) else block
+            resolve_names([block], source.columns) if isinstance(block, str) else block
             for block in asked["blocks"]
         ]
     if bounds_alpha is not None:
@@ -87,6 +93,19 @@ def asked_of(
     if decimals_from_data:
         asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
     return source, asked
+
+
+def _is_large(path: str | Path, text: TextFormat | None, asked: Mapping[str, Any]) -> bool:
+    """Whether protecting a file would take more than it may, were its table read whole."""
+    found = size_of(path, text)
+    if found is None:
+        return False
+    memory, method = asked.get("memory"), METHODS.get(str(asked.get("method")))
+    allowed = allowed_memory(None if memory is None else bytes_of(memory))
+    one_by_one = method is not None and "one by one" in method.can
+    return allowed is not None and allowed < to_protect(
+        *found, one_by_one=one_by_one, from_file=True
+    )
 
 
 def with_names_resolved(asked: dict[str, Any], columns: Sequence[str]) -> None:

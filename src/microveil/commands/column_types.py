@@ -94,12 +94,14 @@ def resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, 
     found: dict[str, Any] = dict(resolution_from_data(source.frame, **codes))
     if not source.format.has_types:
         types = asked.get("types", {})
-        whole = [name for name, dtype in source.frame.schema.items() if dtype == polars.Int64]
+        whole = [
+            name for name, dtype in source.frame.collect_schema().items() if dtype == polars.Int64
+        ]
         found |= {name: ResolutionFromData(1) for name in whole if name not in types}
     return found
 
 
-def refuse_unbounded(frame: polars.DataFrame, asked: Mapping[str, Any]) -> None:
+def refuse_unbounded(frame: polars.DataFrame | polars.LazyFrame, asked: Mapping[str, Any]) -> None:
     """Refuse a named attribute that no bounds could be read for, where its neighbours have some."""
     opened = open_table(frame)
     for name in named_attributes(asked) or ():

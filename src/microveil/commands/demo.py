@@ -246,7 +246,7 @@ def _given(data: str | Path, text: TextFormat | None) -> _Given:
     Where all values are 0 no bounds can be read, and there is nothing to protect.
     """
     source = read_file(data, text=text)
-    people = source.frame
+    people = source.whole
     bounds = bounds_from_data(people)
     if not bounds:
         raise DataError(

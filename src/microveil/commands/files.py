@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars
 
@@ -19,6 +19,7 @@ from microveil.files.labelled import labelled
 from microveil.files.reading import SourceFile
 from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
+from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.protect.arguments import SPARK
 from microveil.protect.custodian_notes import plan_notes
@@ -30,6 +31,7 @@ from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
 from microveil.protect.settling import Settled, SettledParts, settle_asked
 from microveil.schema import Kind
+from microveil.table.column_files import like
 
 __all__ = [
     "counted_releases",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 Progress = Callable[[str], None]
+Frame = TypeVar("Frame", polars.DataFrame, polars.LazyFrame)
 
 
 @stands_alone
@@ -197,7 +200,7 @@ class _Made:
         How it is written.
     text : TextFormat or None
         Of a file of text.
-    original : data frame or None
+    original : polars.DataFrame or None
         For the custodian's report; None where there is none, so that nothing holds a large one.
     """
 
@@ -232,6 +235,7 @@ def _release_of(
         bounds_alpha=bounds_alpha,
         decimals_from_data=decimals_from_data,
         text=text,
+        beside=Path(folder).absolute().parent,
         progress=progress,
     )
     form = named_format(source.format.name if format is None else format)
@@ -245,7 +249,9 @@ def _release_of(
     planned, drawn = plan_and_draw(settled, progress)
     if not form.has_types:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
-    is_reported = custodian_report or source.frame.height <= REPORTED_RECORDS
+    is_reported = custodian_report or source.n_records <= REPORTED_RECORDS
+    if is_reported:  # a page takes the table in memory
+        source = replace(source, frame=collected(source.frame))
     release = released(
         planned,
         drawn,
@@ -263,7 +269,7 @@ def _release_of(
         release=release,
         form=form,
         text=_text_of(source, form),
-        original=original if is_reported else None,
+        original=original.lazy().collect() if is_reported else None,
     )
 
 
@@ -311,14 +317,14 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     return text.separated_by(separator)
 
 
-def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
+def _written_whole(data: Frame, planned: Plan) -> Frame:
     """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
     whole = [
         part.attribute.name
         for part in planned.attributes
         if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
     ]
-    return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
+    return like(data, data.with_columns(polars.col(whole).cast(polars.Int64))) if whole else data
 
 
 @stands_alone

@@ -65,9 +65,9 @@ def attack_files(
         original, texts[0], missing_codes, missing_values,
         declared_before=_missing_beside(protected),
     )  # fmt: skip
-    before, words_of = source.frame, codes_of(declared).words_of
-    after = read_file(protected, text=texts[1], missing=words_of).frame
-    others = None if control is None else read_file(control, text=texts[2], missing=words_of).frame
+    before, words_of = source.whole, codes_of(declared).words_of
+    after = read_file(protected, text=texts[1], missing=words_of).whole
+    others = None if control is None else read_file(control, text=texts[2], missing=words_of).whole
     listed: dict[str, Any] = {
         argument: resolve_names(given, before.columns)
         for argument, given in names.items()
@@ -146,11 +146,11 @@ def assess_files(
     source, declared = read_with_codes(
         original, of_original, missing_codes, missing_values, apart, _missing_beside(protected)
     )
-    read = source.frame
+    read = source.whole
     del source
     before = _in_one_piece(read)
     file = open_file(protected, text=text) if file is None else file
-    read = file.read(missing=words_but(codes_of(declared), apart)).frame
+    read = file.read(missing=words_but(codes_of(declared), apart)).whole
     del file
     after = _in_one_piece(read)
     names, groups, known = (

@@ -12,23 +12,29 @@ from microveil.evaluation.promised import codes_in_release
 from microveil.evaluation.text_of_findings import warnings_of
 from microveil.protect.plan import Plan
 from microveil.protect.release import Release
+from microveil.table.memory import bytes_of, columns_at_once
 from microveil.table.protocol import rebuilt
 
 __all__ = ["original_of", "with_findings"]
 
+TOO_LARGE = "its columns do not fit into memory together"
 
-def original_of(planned: Plan, frame: polars.DataFrame) -> polars.DataFrame:
+
+Frame = polars.DataFrame | polars.LazyFrame
+
+
+def original_of(planned: Plan, frame: Frame) -> Frame:
     """Return the table of a file without the records of units that were left out."""
     if planned.units is None or not planned.units.n_dropped:
         return frame
-    kept: polars.DataFrame = rebuilt(planned.table, {}, frame.columns)
+    kept: Frame = rebuilt(planned.table, {}, frame.collect_schema().names())
     return kept
 
 
 def with_findings(
     release: Release,
     planned: Plan,
-    original: polars.DataFrame,
+    original: Frame,
     asked: Mapping[str, Any],
     *,
     linkage: bool | str,
@@ -38,7 +44,10 @@ def with_findings(
 
     Before the release is written: it and what its custodian reads appear together or not at all.
     """
-    codes = codes_of(asked)
+    codes, memory, n_records = codes_of(asked), asked.get("memory"), planned.table.n_records
+    at_once = columns_at_once(n_records, None if memory is None else bytes_of(memory))
+    if isinstance(original, polars.LazyFrame) and linkage is True:
+        linkage = at_once is None or len(planned.attributes) <= at_once or TOO_LARGE
     found = release_findings(
         original,
         release.data,
@@ -47,6 +56,7 @@ def with_findings(
         linkage=linkage,
         categories=_listed(planned),
         codes=(codes, codes_in_release(codes, planned.guarantee)),
+        at_once=at_once,
         progress=progress,
     )
     notes = [*release.manifest.custodian_notes, *warnings_of(found)]

@@ -74,6 +74,7 @@ def release_findings(
     linkage: bool | str = True,
     categories: Categories = MappingProxyType({}),
     codes: tuple[MissingCodes, MissingCodes] = (MissingCodes(), MissingCodes()),
+    at_once: int | None = None,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> dict[str, Any]:
     """Find out about a release what information loss does not show: for the custodian alone.
@@ -81,7 +82,7 @@ def release_findings(
     ``attributes`` were protected, and the rows of those ``in_place``, by default of all, stand
     where the original's do: by these records are linked, unless ``linkage`` says why not.
     ``categories`` are attributes in no order (None), or with their words in order. ``codes`` stand
-    for missing values in the original and in the release.
+    for missing values in the original and in the release. So many attributes are at hand at a time.
 
     >>> before = {"GAIN": np.array([0] * 95 + [500] * 5)}
     >>> found = release_findings(before, {"GAIN": np.array([7] * 95 + [505] * 5)}, ["GAIN"])
@@ -93,7 +94,7 @@ def release_findings(
     nominal = {name for name, words in categories.items() if words is None}
     n_cells = tables[0].n_records * len(names)
     progress("comparing distributions")
-    each = in_threads(lambda name: _moved(name, tables, nominal), names, n_cells)
+    each = in_threads(lambda name: _moved(name, tables, nominal), names, n_cells, at_once=at_once)
     moved = {name: one for name, one in zip(names, each, strict=True) if one is not None}
     still = [name for name in names if in_place is None or name in in_place]
     not_linked, linked = _refusal(still, linkage=linkage), None

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import polars as pl
 
-__all__ = ["Misfit", "convert", "infer", "mixture", "plain"]
+__all__ = ["Misfit", "convert", "infer", "late", "mixture", "spelling_of"]
 
 _MISSING_REMEDY = (
     "correct the value, leave the cell empty if it is missing, or say what stands for missing "
@@ -170,17 +170,20 @@ def _odd(fits: pl.Series, odd: pl.Series, kind: str) -> Misfit | None:
     return Misfit(index=_first(odd) or 0, rule=rule, remedy=f"{_MISSING_REMEDY}; {_TEXT_REMEDY}")
 
 
+def late(column: pl.Series, decimal: str, n_first: int) -> pl.Series | Misfit:
+    """Read a whole column of text by its first values, wherever these are."""
+    found = _in_column(column, infer(_present(column, n_first), decimal))
+    if isinstance(found, Misfit):
+        return found
+    return convert(column, found or pl.String(), decimal, spelling_of(column))
+
+
 def convert(
-    column: pl.Series, dtype: pl.DataType | None, decimal: str, n_first: int
+    column: pl.Series, dtype: pl.DataType, decimal: str, spelling: tuple[str, str] | None
 ) -> pl.Series | Misfit:
-    """Read a column of text as a type, by default that of its first values."""
-    if dtype is None:
-        found = _in_column(column, infer(_present(column, n_first), decimal))
-        if isinstance(found, Misfit):
-            return found
-        dtype = found or pl.String()
+    """Read a column of text, or a part of one, as a type; yes and no by how they are spelt."""
     if dtype == pl.Boolean:
-        return _convert_truths(column)
+        return _convert_truths(column, spelling or _TRUTHS[0])
     if dtype == pl.Date:
         shaped = column.set(~column.str.contains(_DATE), None)
         return _checked(column, shaped.str.to_date("%Y-%m-%d", strict=False), "dates YYYY-MM-DD")
@@ -189,10 +192,14 @@ def convert(
     return _convert_numbers(column, dtype, decimal)
 
 
-def _convert_truths(values: pl.Series) -> pl.Series | Misfit:
-    # The type was read off the first value, so the first value says the spelling, too.
-    first = set(values.drop_nulls().head(1))
-    true, false = next((pair for pair in _TRUTHS if first <= set(pair)), _TRUTHS[0])
+def spelling_of(column: pl.Series) -> tuple[str, str]:
+    """Say how yes and no are spelt in a column: by its first value."""
+    first = set(column.drop_nulls().head(1))
+    return next((pair for pair in _TRUTHS if first <= set(pair)), _TRUTHS[0])
+
+
+def _convert_truths(values: pl.Series, spelling: tuple[str, str]) -> pl.Series | Misfit:
+    true, false = spelling
     read = values == true
     return _checked(values, read.set(~read & (values != false), None), f"{true} or {false}")
 
@@ -234,11 +241,3 @@ def _convert_numbers(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.
         return Misfit(index=index, rule=rule, remedy=remedy)
     rule = "a column whose first values are numbers must hold numbers only"
     return Misfit(index=index, rule=rule, remedy=_MISSING_REMEDY)
-
-
-def plain(column: pl.Series) -> pl.Series:
-    """Take a column out of its extension type, whose metadata may hold anything."""
-    extension = getattr(pl, "BaseExtension", None)  # unknown to polars 1
-    if extension is not None and isinstance(column.dtype, extension):
-        return column.ext.storage()
-    return column

@@ -10,26 +10,28 @@ from typing import TypeVar, cast
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.columns import Misfit, convert, infer, mixture
+from microveil.files.columns import Misfit, convert, infer, late, mixture, spelling_of
 from microveil.files.compression import beginning
 from microveil.files.declared import Outline
-from microveil.files.encoding import as_utf8, by_mark, check_utf8
+from microveil.files.encoding import as_utf8, by_mark, check_readable, check_utf8
+from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.structure import check_structure, names_in
 from microveil.files.text import TextFormat, place
-from microveil.files.text_sizes import text_of_a_record
+from microveil.files.typed import height_of
 from microveil.table import Labels
+from microveil.table.column_files import ColumnFiles
 from microveil.table.memory import check_reading
-from microveil.table.pieces import BYTES
 from microveil.table.threads import in_threads, made_ahead
 
-__all__ = ["batches", "opened", "outlined"]
+__all__ = ["batches", "opened", "opened_lazily", "outlined"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
 _HEAD = 1 << 20  # bytes in which the header is looked for
 # Records turned into text at a time while those before are hashed and written, and cells of them.
-_BATCH, _CELLS = 1 << 16, 1 << 20
+# Fewer are of long text, by about so many bytes; the first ones show how long it is.
+_BATCH, _CELLS, _BYTES, _FIRST = 1 << 16, 1 << 20, 1 << 22, 1 << 10
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
 
@@ -39,7 +41,22 @@ Found = TypeVar("Found")
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> "_Opened":
     """Check a file's structure."""
     text = by_mark(raw, text or TextFormat())
-    return _Opened(path, as_utf8(path, raw, text), text)
+    found = _Opened(path, as_utf8(path, raw, text), text)
+    check_reading(path, len(found.data), found.structure.n_records * len(found.names))
+    return found
+
+
+def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> "_OpenedLazily":
+    """Check the structure of a file that is not to be held; its table waits in a file beside."""
+    data = FileBytes(path)
+    text = by_mark(data, text or TextFormat())
+    if text.codec not in ("utf-8", "utf-8-sig"):
+        rule = "a file larger than memory is read some records at a time, which wants UTF-8"
+        raise FileError(f"{path}", rule, "write it in UTF-8, or allow more memory (--memory)")
+    check_readable(path, data, text)
+    if text.codec == "utf-8-sig":
+        data = FileBytes(path, len(codecs.BOM_UTF8))
+    return _OpenedLazily(path, data, text, beside)
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline | None:
@@ -58,15 +75,14 @@ def outlined(path: Path, text: TextFormat | None) -> Outline | None:
 
 
 class _Opened:
-    """One CSV file on its way from bytes to a table."""
+    """One CSV file on its way from bytes to a table, some megabytes after others."""
 
-    def __init__(self, path: Path, data: bytes, text: TextFormat) -> None:
+    def __init__(self, path: Path, data: bytes | FileBytes, text: TextFormat) -> None:
         self.path, self.data, self.text = path, data, text
         self.structure = check_structure(path, data, text)
         self.names = self.structure.names
         self.labels: Mapping[str, Labels] = {}  # the file has no place for them
         self._missing: dict[str, list[str]] = {}
-        check_reading(path, len(data), self.structure.n_records * len(self.names))
 
     def read(
         self,
@@ -74,8 +90,8 @@ class _Opened:
         as_text: Callable[[str], bool],
         of_one_kind: Callable[[str], bool],
         missing: Callable[[str], Collection[str]],
-    ) -> pl.DataFrame:
-        """Read numbers as polars reads them, and where it may differ from our rules all as text."""
+    ) -> pl.DataFrame | pl.LazyFrame:
+        """Read numbers as polars reads them, and where it may differ from our rules as text."""
         self._missing = {
             name: list(words)
             for name in self.names
@@ -83,17 +99,24 @@ class _Opened:
         }
         if not self.structure.is_ascii:
             check_utf8(self.path, self.data, self.text)
-        dtypes = self._dtypes(decimals, as_text)
-        frame = self._with_numbers(dtypes)
-        frame = self._typed(self._as_text() if frame is None else frame, dtypes)
+        sample = self._sample()
+        dtypes = self._dtypes(sample, decimals, as_text)
+        frame = self._waiting(self._pieces(dtypes, sample))
+        frame = self._with_late(frame, [name for name in self.names if dtypes[name] is None])
         self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
-        return frame
+        return self._table(frame)
+
+    def _waiting(self, pieces: Iterator[pl.DataFrame]) -> pl.LazyFrame:
+        """Keep pieces of the table, or columns of it, until all are there."""
+        return pl.concat(list(pieces), rechunk=True).lazy()
+
+    def _table(self, frame: pl.LazyFrame) -> pl.DataFrame | pl.LazyFrame:
+        return frame.collect()
 
     def _dtypes(
-        self, decimals: Collection[str], as_text: Callable[[str], bool]
+        self, sample: pl.DataFrame, decimals: Collection[str], as_text: Callable[[str], bool]
     ) -> dict[str, pl.DataType | None]:
         """Type of each column, None where it has no value among the first records."""
-        sample = self._as_text(N_SAMPLE)
         found: dict[str, pl.DataType | Misfit | None] = {}
         for name, unlike in zip(self.names, self.structure.unlike_numbers, strict=True):
             if name in decimals or as_text(name):
@@ -104,47 +127,69 @@ class _Opened:
                 found[name] = pl.String()
         return self._fitting(found)
 
-    def _with_numbers(self, dtypes: Mapping[str, pl.DataType | None]) -> pl.DataFrame | None:
+    def _sample(self) -> pl.DataFrame:
+        """Read the first records as text."""
+        parts, wanted = list[pl.DataFrame](), N_SAMPLE
+        for piece in self.structure.pieces():
+            parts.append(self._as_text(self.data[piece], wanted))
+            wanted -= parts[-1].height
+            if wanted <= 0:
+                break
+        return pl.concat(parts)
+
+    def _pieces(
+        self, dtypes: Mapping[str, pl.DataType | None], sample: pl.DataFrame
+    ) -> Iterator[pl.DataFrame]:
+        """Read all records, each column by its type; one without any is text for now."""
+        spellings = {
+            name: spelling_of(sample[name])
+            for name, dtype in dtypes.items()
+            if isinstance(dtype, pl.Boolean)
+        }
+
+        def typed(column: pl.Series) -> pl.Series | Misfit:
+            dtype = dtypes[column.name]
+            if column.dtype != pl.String or dtype is None or dtype == pl.String:
+                return column
+            return convert(column, dtype, self.text.decimal, spellings.get(column.name))
+
+        done = 0
+        counted = zip(self.structure.pieces(), self.structure.counts(), strict=True)
+        for records, n_records in counted:
+            data = self.data[records]
+            frame = self._with_numbers(data, dtypes, n_records)
+            frame = self._as_text(data, None, n_records) if frame is None else frame
+            columns = in_threads(typed, list(frame), frame.height * frame.width)
+            yield pl.DataFrame(self._fitting(dict(zip(dtypes, columns, strict=True)), done))
+            done += n_records
+
+    def _with_numbers(
+        self, data: bytes, dtypes: Mapping[str, pl.DataType | None], n_records: int
+    ) -> pl.DataFrame | None:
         """Read numbers as polars reads them; None where our rules may say otherwise."""
         schema = {n: t if t in (pl.Int64, pl.Float64) else pl.String() for n, t in dtypes.items()}
         decimals = [name for name, dtype in schema.items() if dtype == pl.Float64]
-        if decimals and self.text.decimal == "," and b"." in self.data:
+        if decimals and self.text.decimal == "," and b"." in data:
             return None  # polars takes 1.234 for the decimal number, whatever the mark is
-        frame = self._parsed(schema)
+        frame = self._parsed(data, schema, None)
+        if frame is None or frame.height != n_records:
+            return None
         # A sum is finite only if all its terms are: polars reads nan and inf as numbers.
-        sums = [] if frame is None else [frame[name].sum() for name in decimals]
-        return frame if all(map(math.isfinite, sums)) else None
+        return frame if all(math.isfinite(frame[name].sum()) for name in decimals) else None
 
-    def _as_text(self, n_first: int | None = None) -> pl.DataFrame:
-        frame = self._parsed(dict.fromkeys(self.names, pl.String()), n_first)
-        if frame is None:
+    def _as_text(
+        self, data: bytes, n_first: int | None, n_records: int | None = None
+    ) -> pl.DataFrame:
+        frame = self._parsed(data, dict.fromkeys(self.names, pl.String()), n_first)
+        if frame is None or n_records not in (None, frame.height):  # it sees others than we do
             rule = "the file must be a table"
             raise FileError(str(self.path), rule, "export the table again as CSV")
-        return frame
+        return frame if n_first is None else frame.head(n_first)
 
     def _parsed(
-        self, schema: Mapping[str, pl.DataType], n_first: int | None = None
-    ) -> pl.DataFrame | None:
-        """Read all records, or the first ones, piece by piece; None where polars cannot."""
-        pieces: dict[str, list[pl.Series]] = {name: [] for name in schema}
-        n_records, wanted = 0, n_first or self.structure.n_records
-        for piece in self.structure.pieces():
-            frame = self._parsed_piece(self.data[piece], schema, n_first)
-            if frame is None:
-                return None
-            for column in frame:
-                pieces[column.name].append(column)
-            n_records += frame.height
-            if n_records >= wanted:
-                break
-        if n_first is None and n_records != wanted:  # it sees others than we do
-            return None
-        columns = [pl.concat(pieces.pop(name), rechunk=True) for name in schema]
-        return pl.DataFrame(columns).head(wanted)
-
-    def _parsed_piece(
         self, data: bytes, schema: Mapping[str, pl.DataType], n_first: int | None
     ) -> pl.DataFrame | None:
+        """Read records, or the first of them; None where polars cannot."""
         if data.startswith(codecs.BOM_UTF8):  # of a value: polars drops one
             data = codecs.BOM_UTF8 + data
         try:
@@ -166,42 +211,69 @@ class _Opened:
             if schema[name] == pl.String
         )
 
-    def _typed(self, frame: pl.DataFrame, dtypes: Mapping[str, pl.DataType | None]) -> pl.DataFrame:
-        """Give the columns that came as text their types."""
-        decimal = self.text.decimal
+    def _with_late(self, frame: pl.LazyFrame, names: list[str]) -> pl.LazyFrame:
+        """Give columns their types that have no value among the first records."""
+        found: dict[str, pl.LazyFrame] = {}
+        for name in names:
+            column = late(_column(frame, name), self.text.decimal, N_SAMPLE)
+            (fitting,) = self._fitting({name: column}).values()
+            if fitting.dtype != pl.String:
+                found[name] = self._waiting(iter([fitting.to_frame()]))
+        if not found:
+            return frame
+        early = [name for name in self.names if name not in found]
+        parts = [frame.select(early), *found.values()] if early else [*found.values()]
+        return pl.concat(parts, how="horizontal").select(self.names)
 
-        def typed(column: pl.Series) -> pl.Series | Misfit:
-            if column.dtype != pl.String or dtypes[column.name] == pl.String:
-                return column
-            return convert(column, dtypes[column.name], decimal, N_SAMPLE)
+    def _refuse_mixtures(self, frame: pl.LazyFrame, of_one_kind: Callable[[str], bool]) -> None:
+        schema = frame.collect_schema()
 
-        n_values = frame.height * frame.width
-        columns = in_threads(typed, list(frame), n_values)
-        return pl.DataFrame(self._fitting(dict(zip(dtypes, columns, strict=True))))
+        def mixed(number: int) -> Misfit | None:
+            name = self.names[number]
+            if schema[name] != pl.String or not of_one_kind(name):
+                return None
+            # A code makes a column text wherever it stands, other words at its beginning.
+            n_first = None if self.structure.unlike_numbers[number] else N_SAMPLE
+            return mixture(_column(frame, name), self.text.decimal, n_first)
 
-    def _refuse_mixtures(self, frame: pl.DataFrame, of_one_kind: Callable[[str], bool]) -> None:
-        found = {}
-        for column, unlike in zip(frame, self.structure.unlike_numbers, strict=True):
-            if column.dtype == pl.String and of_one_kind(column.name):
-                # A code makes a column text wherever it stands, other words at its beginning.
-                n_first = None if unlike else N_SAMPLE
-                found[column.name] = mixture(column, self.text.decimal, n_first)
-        self._fitting(found)
+        self._fitting({name: mixed(number) for number, name in enumerate(self.names)})
 
-    def _fitting(self, found: Mapping[str, Found | Misfit]) -> dict[str, Found]:
-        """Return what was found of each column, or refuse the first record that does not fit."""
+    def _fitting(self, found: Mapping[str, Found | Misfit], before: int = 0) -> dict[str, Found]:
+        """Return what was found of each column, or refuse the first record that does not fit.
+
+        So many records are before those that were looked at.
+        """
         misfits = {name: own for name, own in found.items() if isinstance(own, Misfit)}
         if not misfits:
             return cast("dict[str, Found]", found)
         name, first = min(misfits.items(), key=lambda pair: pair[1].index)
-        line = self.structure.line_of(self.data, self.text, first.index)
+        line = self.structure.line_of(self.data, self.text, before + first.index)
         # By number: the names are a person's values where the file has no header.
         where = f"{place(self.path, line)}, column {self.names.index(name) + 1}"
         raise FileError(where, first.rule, first.remedy)
 
 
+class _OpenedLazily(_Opened):
+    """One CSV file whose table waits on the disk, in Arrow files."""
+
+    def __init__(self, path: Path, data: FileBytes, text: TextFormat, beside: Path) -> None:
+        super().__init__(path, data, text)
+        self._file, self._files = data, ColumnFiles(beside)
+
+    def _waiting(self, pieces: Iterator[pl.DataFrame]) -> pl.LazyFrame:
+        return self._files.put_all(pieces)
+
+    def _table(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        self._file.check_unchanged()
+        return self._files.held_by(frame)
+
+
+def _column(frame: pl.LazyFrame, name: str) -> pl.Series:
+    return frame.select(name).collect().to_series()
+
+
 def batches(
-    frame: pl.DataFrame,
+    frame: pl.DataFrame | pl.LazyFrame,
     text: TextFormat | None,
     *,
     escape_formulas: bool,
@@ -210,14 +282,15 @@ def batches(
     """Write a table, some ten thousand records at a time, of many columns or long text fewer."""
     text = text or TextFormat()
     encode = None if text.codec == "utf-8" else _encoder(text)
-    letters = text_of_a_record(frame)
-    at_once = max(1, min(_BATCH, _CELLS // max(1, frame.width), BYTES // max(1, letters)))
+    first, n_records = frame.head(_FIRST).lazy().collect(), height_of(frame)
+    letters = int(first.select(pl.col(pl.String)).estimated_size()) // max(1, first.height)
+    at_once = max(1, min(_BATCH, _CELLS // max(1, first.width), _BYTES // max(1, letters)))
 
     # In a file of one column, a missing value would be a blank line.
-    missing = '""' if frame.width == 1 else ""
+    missing = '""' if first.width == 1 else ""
 
     def written(start: int) -> memoryview:
-        batch = frame.slice(start, at_once)
+        batch = frame.slice(start, at_once).lazy().collect()
         batch = escaped(batch) if escape_formulas else batch
         buffer = io.BytesIO()
         batch.write_csv(
@@ -229,7 +302,7 @@ def batches(
         )
         return buffer.getbuffer()
 
-    for made in made_ahead(written, range(0, max(frame.height, 1), at_once)):
+    for made in made_ahead(written, range(0, max(n_records, 1), at_once)):
         yield made if encode is None else encode(bytes(made).decode())
 
 

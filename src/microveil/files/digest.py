@@ -2,10 +2,13 @@
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from pathlib import Path
 
-__all__ = ["DigestBeside"]
+from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
+
+__all__ = ["DigestBeside", "digest_of_files"]
 
 
 class DigestBeside:
@@ -47,6 +50,22 @@ class DigestBeside:
         digest = self._found.result()
         self._check()
         return digest
+
+
+def digest_of_files(files: list[Path]) -> DigestBeside:
+    """Make the digest of the bytes of all files; those that are changed meanwhile are refused."""
+    states = [state_of(path) for path in files]
+
+    def check() -> None:
+        for path, state in zip(files, states, strict=True):
+            check_unchanged(path, state)
+
+    def parts() -> Iterator[bytes]:
+        for path, state in zip(files, states, strict=True):
+            check_unchanged(path, state)
+            yield from FileBytes(path).digested()
+
+    return DigestBeside(parts(), check)
 
 
 def _digest(

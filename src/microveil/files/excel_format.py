@@ -107,7 +107,7 @@ class _Sheet:
         missing: Callable[[str], Collection[str]],
     ) -> pl.DataFrame:
         """Read the table; a whole number that no float holds is refused."""
-        frame = self._table.read(decimals, as_text, of_one_kind, missing)
+        frame = self._table.read(decimals, as_text, of_one_kind, missing).lazy().collect()
         for number, column in enumerate(frame, start=1):
             if column.dtype == pl.Int64 and not _within_exact(column):
                 rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"

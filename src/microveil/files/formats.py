@@ -25,6 +25,7 @@ __all__ = [
     "DatabaseModule",
     "Format",
     "FormatModule",
+    "LazyModule",
     "Opened",
     "OutlinedDatabaseModule",
     "OutlinedModule",
@@ -60,7 +61,7 @@ class Opened(Protocol):
         as_text: Callable[[str], bool],
         of_one_kind: Callable[[str], bool],
         missing: Callable[[str], Collection[str]],
-    ) -> "polars.DataFrame":
+    ) -> "polars.DataFrame | polars.LazyFrame":
         """Read the table; see `read_file`."""
         ...
 
@@ -74,13 +75,21 @@ class FormatModule(Protocol):
 
     def batches(
         self,
-        frame: "polars.DataFrame",
+        frame: "polars.DataFrame | polars.LazyFrame",
         text: "TextFormat | None",
         *,
         escape_formulas: bool,
         labels: "Mapping[str, Labels]",
     ) -> Iterator[bytes | memoryview]:
         """Yield a table's file, part by part."""
+        ...
+
+
+class LazyModule(FormatModule, Protocol):
+    """What the module of a format offers whose files need not be held, and may be larger."""
+
+    def opened_lazily(self, path: Path, text: "TextFormat | None", beside: Path) -> Opened:
+        """Check the form of a file, whose table is a lazy frame; what of it waits is beside."""
         ...
 
 
@@ -150,9 +159,9 @@ class Format:
         Whether tables are written in it too.
     has_tables : bool
         Whether its files may hold several tables, and be asked by a query.
-    in_pieces : bool
-        Whether a file larger than memory can be read, column by column or piece by piece; its
-        module then offers `opened_on_disk`.
+    is_lazy : bool
+        Whether a file larger than memory can be read, a column or some records at a time; its
+        module is a `LazyModule` then.
     is_outlined : bool
         Whether a file says the names of its columns without being read whole; its module then
         offers `outlined`.
@@ -172,7 +181,7 @@ class Format:
     keeps: frozenset[str] = frozenset()
     is_written: bool = True
     has_tables: bool = False
-    in_pieces: bool = False
+    is_lazy: bool = False
     is_outlined: bool = False
     is_encoded: bool = False
     unfinished: tuple[str, ...] = ()
@@ -188,6 +197,11 @@ class Format:
         Then columns have no types, and a spreadsheet may run text as formulas.
         """
         return self.separator is not None
+
+    @property
+    def is_written_lazily(self) -> bool:
+        """Whether a table is written some records at a time, so that it may be lazy."""
+        return self.is_text or self.is_lazy
 
     @property
     def keeps_all(self) -> bool:
@@ -228,7 +242,7 @@ def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Form
         module="microveil.files.csv_format",
         separator=separator,
         has_types=False,
-        in_pieces=True,
+        is_lazy=True,
         is_outlined=True,
     )
     yield plain
@@ -239,7 +253,7 @@ def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Form
             name=f"{name}.{end}",
             suffixes=packed,
             compression=compression,
-            in_pieces=False,
+            is_lazy=False,
         )
 
 
@@ -252,7 +266,7 @@ _ALL = (
         title="Parquet",
         suffixes=(".parquet", ".pq"),
         module="microveil.files.parquet_format",
-        in_pieces=True,
+        is_lazy=True,
         is_outlined=True,
     ),
     Format(

@@ -15,7 +15,9 @@ from microveil.files.text import TextFormat
 from microveil.files.typed import check_filled
 from microveil.schema import Kind
 
-__all__ = ["outline_of"]
+__all__ = ["outline_of", "size_of"]
+
+_HEAD = 1 << 20  # bytes by which records of text are counted
 
 
 def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) -> Outline | None:
@@ -66,6 +68,27 @@ def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) ->
     check_whole(address.path, form)
     found = read_by(address.path, lambda path: _outlined(path, address, form, text))
     return _with_beside(address.path, form, found)
+
+
+def size_of(place: str | PathLike[str], text: TextFormat | None) -> tuple[int, int] | None:
+    """Say how many records and columns a file has that may be read lazily; None of any other.
+
+    Of text the first records say how many there are: about.
+    """
+    address = address_of(place)
+    if address.scheme != "file" or not address.path.exists():
+        return None
+    if not files_in(address) and not format_of(address.path).is_lazy:
+        return None
+    found = outline_of(place, text=text)
+    if found is None:
+        return None
+    n_records = found.n_records
+    if n_records is None:
+        with address.path.open("rb") as file:
+            head = file.read(_HEAD)
+        n_records = address.path.stat().st_size * max(1, head.count(b"\n")) // max(1, len(head))
+    return n_records, len(found.kinds)
 
 
 def _outlined(

@@ -1,14 +1,12 @@
 """Folders of Parquet files: one table in several files, as many programs write a large one."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
 from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
-from microveil.files.digest import DigestBeside
-from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
+from microveil.files.file_bytes import check_unchanged, state_of
 from microveil.files.text import quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
@@ -19,7 +17,7 @@ from microveil.files.typed import (
 )
 from microveil.table.memory import check_reading
 
-__all__ = ["check_parts", "digest_beside", "opened", "outlined"]
+__all__ = ["check_parts", "opened", "opened_lazily", "outlined"]
 
 
 def opened(files: list[Path]) -> TypedTable:
@@ -42,6 +40,18 @@ def opened(files: list[Path]) -> TypedTable:
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
     return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
+
+
+def opened_lazily(files: list[Path]) -> TypedTable:
+    """Outline the table of one file or of several, whose columns are read when asked for.
+
+    Raises
+    ------
+    FileError
+        If a file is broken, or has other columns than the first.
+    """
+    place = files[0] if len(files) == 1 else files[0].parent
+    return TypedTable(without_metadata(place, pl.concat(check_parts(files))))
 
 
 def outlined(files: list[Path]) -> Outline:
@@ -73,22 +83,6 @@ def check_parts(files: list[Path]) -> list[pl.LazyFrame]:
     for path, outline in zip(files, outlines, strict=True):
         _check_alike(path, outline.collect_schema(), files[0].name, schema)
     return outlines
-
-
-def digest_beside(files: list[Path]) -> DigestBeside:
-    """Make the digest of the bytes of all files; those that are changed meanwhile are refused."""
-    states = [state_of(path) for path in files]
-
-    def check() -> None:
-        for path, state in zip(files, states, strict=True):
-            check_unchanged(path, state)
-
-    def parts() -> Iterator[bytes]:
-        for path, state in zip(files, states, strict=True):
-            check_unchanged(path, state)
-            yield from FileBytes(path).digested()
-
-    return DigestBeside(parts(), check)
 
 
 def _outline(path: Path) -> pl.LazyFrame:

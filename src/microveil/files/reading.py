@@ -12,17 +12,19 @@ from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import arrow_format, parquet_folder
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
-from microveil.files.digest import DigestBeside
+from microveil.files.digest import DigestBeside, digest_of_files
 from microveil.files.formats import (
     FORMATS,
     DatabaseModule,
     Format,
+    LazyModule,
     Opened,
     files_of_folder,
     format_of,
 )
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
+from microveil.files.typed import height_of
 from microveil.files.whole_bytes import read_whole
 from microveil.table import Labels
 from microveil.table.memory import check_reading
@@ -51,8 +53,8 @@ class SourceFile:
         The file, as messages name it: of a URL its host and the file's name.
     format : Format
         How a release of it is written: as it is stored, where that is a file.
-    frame : polars.DataFrame
-        The table, shape (n_records, n_columns).
+    frame : polars.DataFrame or polars.LazyFrame
+        The table, shape (n_records, n_columns); lazy only where that was asked for.
     text : TextFormat or None
         How it is written; None where nothing can be said of that.
     digest : str
@@ -71,7 +73,7 @@ class SourceFile:
 
     path: Path
     format: Format
-    frame: pl.DataFrame
+    frame: pl.DataFrame | pl.LazyFrame
     text: TextFormat | None
     digest: str
     labels: Mapping[str, Labels]
@@ -85,6 +87,21 @@ class SourceFile:
         """What it is called."""
         of_database = "" if self.database is None else f", database {self.database}"
         return f"{self.path.name}{of_database}"
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return self.frame.collect_schema().names()
+
+    @property
+    def whole(self) -> pl.DataFrame:
+        """The table in memory."""
+        return self.frame.lazy().collect()
+
+    @property
+    def n_records(self) -> int:
+        """How many records it has."""
+        return height_of(self.frame)
 
     @property
     def origin(self) -> dict[str, str]:
@@ -105,6 +122,7 @@ class OpenedFile:
         address: Address,
         text: TextFormat | None = None,
         progress: Callable[[str], None] = lambda _step: None,
+        lazily: Path | None = None,
     ) -> None:
         self._address = address
         self._database: str | None = None
@@ -112,8 +130,9 @@ class OpenedFile:
             of_each(text, address.location)
         if files := files_in(address):
             self._format = FORMATS["parquet"]
-            self._digest = parquet_folder.digest_beside(files)
-            self._table = parquet_folder.opened(files)
+            self._digest = digest_of_files(files)
+            read = parquet_folder.opened if lazily is None else parquet_folder.opened_lazily
+            self._table = read(files)
             self._beside = Beside(labels=self._table.labels)
             return
         if address.scheme == "postgresql":
@@ -124,14 +143,23 @@ class OpenedFile:
             self._table = table
             self._format = FORMATS["parquet"]
             self._digest = DigestBeside(
-                arrow_format.batches(table.frame, None, escape_formulas=False, labels={})
+                arrow_format.batches(
+                    table.frame.lazy().collect(), None, escape_formulas=False, labels={}
+                )
             )
             self._beside = Beside(labels=table.labels)
             return
         self._format = _form_at(address)
-        raw = self._bytes(progress)
-        self._digest = DigestBeside([raw])
-        self._table = self._opened(raw, text)
+        if lazily is None or address.is_web or not self._format.is_lazy:
+            raw = self._bytes(progress)
+            self._digest = DigestBeside([raw])
+            self._table = self._opened(raw, text)
+        else:
+            self._digest = read_by(address.path, lambda path: digest_of_files([path]))
+            module, text = cast("LazyModule", self._format.load()), self._format.text(text)
+            self._table = read_by(
+                address.path, lambda path: module.opened_lazily(path, text, lazily)
+            )
         # A release has beside it what its format cannot hold, whatever that keeps of labels.
         is_release = (address.path.parent / "guarantee.json").is_file()
         is_alone = address.is_web or (self._format.keeps_all and not is_release)
@@ -201,6 +229,7 @@ def open_file(
     *,
     text: TextFormat | None = None,
     progress: Callable[[str], None] = lambda _step: None,
+    lazily: Path | None = None,
 ) -> OpenedFile:
     """Open a file to see its columns before it is said how to read them.
 
@@ -212,13 +241,15 @@ def open_file(
         As for `read_file`.
     progress : callable
         Gets how much is downloaded, where something is.
+    lazily : Path, optional
+        Do not hold the table, where the format can be read so: what has to wait is in this folder.
 
     Raises
     ------
     FileError
         The file cannot be read or is no table.
     """
-    return OpenedFile(address_of(place), text, progress)
+    return OpenedFile(address_of(place), text, progress, lazily)
 
 
 def of_each(text: TextFormat | None, *places: str | PathLike[str]) -> list[TextFormat | None]:

@@ -82,6 +82,10 @@ class Structure:
         """Yield where the records are, some megabytes at a time."""
         return (slice(start, stop) for (start, _), (stop, _) in pairwise(self.ends))
 
+    def counts(self) -> Iterator[int]:
+        """Yield how many records are in each of these."""
+        return (stop - start for (_, start), (_, stop) in pairwise(self.ends))
+
     def line_of(self, data: bytes | FileBytes, text: TextFormat, record: int) -> int:
         """Line of the file on which a record begins, both as counted here: 0 and 1 first."""
         pieces = pairwise(self.ends)

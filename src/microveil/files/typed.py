@@ -5,11 +5,11 @@ import io
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.columns import plain
 from microveil.table import Labels
 from microveil.table.memory import check_reading
 from microveil.table.naming import PATTERN_RULE, pattern_among
@@ -20,6 +20,8 @@ __all__ = [
     "UnwritableError",
     "broken",
     "check_filled",
+    "check_no_pattern",
+    "height_of",
     "opened_by",
     "to_publish",
     "without_metadata",
@@ -43,7 +45,7 @@ class UnwritableError(Exception):
 class TypedTable:
     """A table that comes with its types."""
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame | pl.LazyFrame
     text: None = None
     labels: Mapping[str, Labels] = field(default_factory=dict)
     never_missing: tuple[str, ...] = ()  # as the file declares it
@@ -51,7 +53,7 @@ class TypedTable:
     @property
     def names(self) -> list[str]:
         """The columns."""
-        return self.frame.columns
+        return self.frame.collect_schema().names()
 
     def read(
         self,
@@ -59,7 +61,7 @@ class TypedTable:
         as_text: Callable[[str], bool],  # noqa: ARG002
         of_one_kind: Callable[[str], bool],  # noqa: ARG002
         missing: Callable[[str], Collection[str]],  # noqa: ARG002 -- cells are empty by themselves
-    ) -> pl.DataFrame:
+    ) -> pl.DataFrame | pl.LazyFrame:
         """Give the table."""
         return self.frame
 
@@ -130,7 +132,10 @@ def check_no_pattern(path: Path, names: Iterable[str]) -> None:
         raise FileError(f"{path}, column {number}", PATTERN_RULE, "rename it")
 
 
-def without_metadata(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+
+def without_metadata(path: Path, frame: Frame) -> Frame:
     """Return the table of a file without what its types may hold beside values.
 
     Raises
@@ -138,11 +143,17 @@ def without_metadata(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     FileError
         If it holds no records.
     """
-    if frame.height == 0 or frame.width == 0:
+    schema = frame.collect_schema()
+    if not schema or height_of(frame) == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
-    check_no_pattern(path, frame.columns)
-    return pl.DataFrame([plain(column) for column in frame])
+    check_no_pattern(path, schema.names())
+    return _stored(frame)
+
+
+def height_of(frame: pl.DataFrame | pl.LazyFrame) -> int:
+    """Count the records of a table, which may be lazy."""
+    return int(frame.lazy().select(pl.len()).collect().item())
 
 
 def check_filled(path: Path, raw: bytes) -> None:
@@ -152,14 +163,25 @@ def check_filled(path: Path, raw: bytes) -> None:
         raise FileError(str(path), rule, "check that the table was exported")
 
 
-def to_publish(frame: pl.DataFrame) -> pl.DataFrame:
+def to_publish(frame: Frame) -> Frame:
     """Reduce a table to names, types and values that some record has."""
-    return pl.DataFrame([_narrowed(plain(column)) for column in frame])
+    stored = _stored(frame)
+    schema = stored.collect_schema()
+    enums = {name: own for name, own in schema.items() if isinstance(own, pl.Enum)}
+    return stored.with_columns(
+        pl.col(name).cast(_narrowed(stored.lazy(), name, dtype)) for name, dtype in enums.items()
+    )
 
 
-def _narrowed(column: pl.Series) -> pl.Series:
+def _narrowed(frame: pl.LazyFrame, name: str, dtype: pl.Enum) -> pl.Enum:
     """Leave out the categories that no record has: the file would list them all."""
-    if not isinstance(column.dtype, pl.Enum):
-        return column
-    present = set(column.unique().cast(pl.String))
-    return column.cast(pl.Enum([name for name in column.dtype.categories if name in present]))
+    present = {*frame.select(pl.col(name).unique()).collect().to_series()}
+    return pl.Enum([own for own in dtype.categories if own in present])
+
+
+def _stored(frame: Frame) -> Frame:
+    """Take columns out of extension types, whose metadata may hold anything."""
+    extension = getattr(pl, "BaseExtension", None)  # unknown to polars 1
+    schema = frame.collect_schema()
+    names = [n for n, dtype in schema.items() if extension and isinstance(dtype, extension)]
+    return frame.with_columns(pl.col(name).ext.storage() for name in names)

@@ -16,10 +16,11 @@ from microveil.errors import FileError, stands_alone
 from microveil.files.compression import packed
 from microveil.files.formats import Format, format_of
 from microveil.files.text import TextFormat, quoted
-from microveil.files.typed import UnwritableError
+from microveil.files.typed import UnwritableError, height_of
 from microveil.table import Labels
+from microveil.table.memory import check_held
 
-__all__ = ["write_data"]
+__all__ = ["collected", "write_data"]
 
 # Where Linux is asked to begin to write pages of a file to the disk, and to wait for none.
 _SYNC_FILE_RANGE = getattr(ctypes.CDLL(None), "sync_file_range", None)
@@ -31,7 +32,7 @@ _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 @stands_alone
 def write_data(
-    frame: pl.DataFrame,
+    frame: pl.DataFrame | pl.LazyFrame,
     path: Path,
     *,
     text: TextFormat | None,
@@ -46,8 +47,8 @@ def write_data(
 
     Parameters
     ----------
-    frame : polars.DataFrame
-        The table.
+    frame : polars.DataFrame or polars.LazyFrame
+        The table; a lazy one is written some records after others where the format can be.
     path : pathlib.Path
         The file; it must not exist.
     text : TextFormat or None
@@ -80,6 +81,8 @@ def write_data(
     'AGE\n41\n""\n'
     """
     form = form or format_of(path)
+    if not form.is_written_lazily:
+        frame = collected(frame)
     how = form.text(text)
     written = partial(form.load().batches, text=how, escape_formulas=escape_formulas, labels=labels)
     try:
@@ -117,21 +120,38 @@ def write_data(
     return digest
 
 
-def _where(path: Path, frame: pl.DataFrame, is_sound: Callable[[pl.Series], bool]) -> str:
+def collected(frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    """Return a table in memory.
+
+    Raises
+    ------
+    DataError
+        If a lazy one does not fit.
+    """
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    check_held(height_of(frame), len(frame.collect_schema()))
+    return frame.collect()
+
+
+Frame = pl.DataFrame | pl.LazyFrame
+
+
+def _where(path: Path, frame: Frame, is_sound: Callable[[Frame], bool]) -> str:
     """Name the first column that cannot be written, where one alone cannot."""
-    for column in frame:
-        if not is_sound(column):
-            return f"{path}, column {quoted(column.name)}"
+    for name in frame.collect_schema().names():
+        if not is_sound(frame.select(name)):
+            return f"{path}, column {quoted(name)}"
     return str(path)
 
 
 def _is_written(
-    column: pl.Series,
-    written: Callable[[pl.DataFrame], Iterator[bytes | memoryview]],
+    column: Frame,
+    written: Callable[[Frame], Iterator[bytes | memoryview]],
     refusals: type[Exception] | tuple[type[BaseException], ...],
 ) -> bool:
     try:
-        for _ in written(column.to_frame()):
+        for _ in written(column):
             pass
     except refusals:
         return False

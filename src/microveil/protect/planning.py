@@ -20,7 +20,8 @@ from microveil.protect.plan import Plan
 from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.table import Reasons
-from microveil.table.threads import in_threads
+from microveil.table.memory import columns_at_once
+from microveil.table.threads import FEW_VALUES, in_threads
 
 __all__ = [
     "NOT_KEPT",
@@ -79,7 +80,9 @@ def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[At
         del column  # the plan holds what is drawn of
         return made(number, plan, reasons)
 
-    return in_threads(planned, numbers, n_values)
+    n_records = prepared.table.n_records
+    at_once = columns_at_once(n_records, request.memory) if n_values > FEW_VALUES else 1
+    return in_threads(planned, numbers, n_values, at_once=at_once)
 
 
 def takes_one_by_one(request: Request) -> bool:

@@ -22,7 +22,7 @@ from microveil.files.parts import copy_parts
 from microveil.files.table_schema import SCHEMA_FILE, table_schema
 from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
-from microveil.files.writing import write_data
+from microveil.files.writing import collected, write_data
 from microveil.guarantee import Guarantee
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.protect.corrected import corrected_of
@@ -273,6 +273,8 @@ class Release(Generic[Frame_co]):
         measurements = self._publishable_measurements() if with_measurements else None
         recording = self._recording(Path(folder), ledger)
         data = _to_write(self.data, form.name, [text, into, escape_formulas or None])
+        if into is not None:
+            data = collected(data)
 
         def fill(public: Path, custodian: Path, table: str | None) -> None:
             progress("writing the table")
@@ -450,8 +452,8 @@ def _words(cells: Any) -> Any:
     return polars.Series(listed, dtype=polars.String) if is_text else cells
 
 
-def _as_polars(data: Any) -> polars.DataFrame:
-    if isinstance(data, polars.DataFrame):
+def _as_polars(data: Any) -> polars.DataFrame | polars.LazyFrame:
+    if isinstance(data, polars.DataFrame | polars.LazyFrame):
         return data
     if isinstance(data, Mapping):
         return polars.DataFrame({name: _words(cells) for name, cells in data.items()})

@@ -11,10 +11,19 @@ from microveil.protect.columns import Opened, Prepared, formulas_in, open_for
 from microveil.protect.composing import united_plan
 from microveil.protect.parts import Whole, in_part
 from microveil.protect.plan import Plan
-from microveil.protect.planning import Draw, check_scope, decide, plan_decided, refuse_exact
+from microveil.protect.planning import (
+    Draw,
+    check_scope,
+    decide,
+    plan_decided,
+    refuse_exact,
+    takes_one_by_one,
+)
 from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.table import check_columns
+from microveil.table.lazy_table import LazyTable
+from microveil.table.memory import check_protecting
 
 __all__ = ["Settled", "SettledParts", "plan_settled", "refuse_exact_cells", "settle_asked"]
 
@@ -130,8 +139,9 @@ def plan_settled(settled: Settled | SettledParts, draws: Sequence[Draw] | None =
     Raises
     ------
     MicroveilError
-        If a scope was asked for that the guarantee does not cover.
+        If a scope was asked for that the guarantee does not cover, or the table does not fit.
     """
+    _check_memory(settled)
     own: Sequence[Draw | None] = draws or [None] * len(settled.each)
     if isinstance(settled, Settled):
         decided = decide(settled.prepared, own[0])
@@ -175,6 +185,19 @@ def refuse_exact_cells(planned: Plan, settled: Settled | SettledParts) -> None:
             refuse_exact(plan, part.request)
         except MicroveilError as error:
             raise in_part(number, one, error) from None
+
+
+def _check_memory(settled: Settled | SettledParts) -> None:
+    """Refuse what does not fit; what is drawn of a new table is held as well."""
+    prepared, requests = settled.prepared, [part.request for part in settled.each]
+    drawn = [part["n_records"] or 0 for part in requests if "new table" in part.method.can]
+    check_protecting(
+        max(prepared.table.n_records, *drawn, 0),
+        len(prepared.attributes),
+        prepared.request.memory,
+        one_by_one=all(map(takes_one_by_one, requests)),
+        is_lazy=isinstance(prepared.table, LazyTable) and prepared.held is None,
+    )
 
 
 def _for(request: Request, prepared: Prepared) -> Prepared:

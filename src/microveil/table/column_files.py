@@ -5,24 +5,32 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import polars
 
 from microveil.errors import FileError
 
-__all__ = ["ColumnFiles"]
+__all__ = ["ColumnFiles", "like"]
 
 # Records of a batch: as many are in memory at a time where rows are written.
 BATCH = 1 << 18
+# Where Linux shows the files that a process has open, also those that have no name any more.
+_OPEN = Path("/proc/self/fd")
+# What a lazy frame has that reads such files: they are there as long as it is.
+_HELD = "_microveil_files"
+
+Frame = TypeVar("Frame", polars.DataFrame, polars.LazyFrame)
 
 
 class ColumnFiles:
     """Arrow files of a column each, in a folder of their own that nobody else may enter.
 
-    A file has no name from the moment it is written, where the system lets it be read all the same:
-    it then goes with the last frame that reads it. Others go with this object, or at exit, and so
-    does the folder.
+    A file has no name from the moment it is written, but a link that leads to it through this
+    process, where the system has such.
+    They go with this object, which whoever reads them holds, or at exit.
 
     Parameters
     ----------
@@ -43,7 +51,8 @@ class ColumnFiles:
             self._folder = Path(tempfile.mkdtemp(prefix=".microveil-", dir=beside))
         except OSError as error:
             raise self._refused(error) from None
-        self._finalizer = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._open: list[int] = []
+        self._finalizer = weakref.finalize(self, _removed, self._folder, self._open)
 
     def put(self, column: polars.Series) -> polars.LazyFrame:
         """Write a column, and return it as a frame that reads it when it is asked for.
@@ -53,13 +62,41 @@ class ColumnFiles:
         FileError
             If the disk has no room.
         """
+
+        def write(path: Path) -> None:
+            column.to_frame().write_ipc(path, compression="uncompressed", record_batch_size=BATCH)
+
+        return self._written(write)
+
+    def put_all(self, parts: Iterable[polars.DataFrame]) -> polars.LazyFrame:
+        """Write the records of a table, part after part, into one file; see `put`."""
+
+        def write(path: Path) -> None:
+            from pyarrow import ipc  # most tables do without
+
+            tables = (part.to_arrow() for part in parts)
+            first = next(tables)
+            with ipc.new_file(str(path), first.schema) as file:
+                for table in itertools.chain([first], tables):
+                    file.write_table(table)
+
+        return self._written(write)
+
+    def held_by(self, frame: polars.LazyFrame) -> polars.LazyFrame:
+        """Have a frame of columns that wait here hold the files until it goes."""
+        setattr(frame, _HELD, self)
+        return frame
+
+    def _written(self, write: Callable[[Path], None]) -> polars.LazyFrame:
         path = self._folder / f"{next(self._numbers)}.arrow"
         try:
-            column.to_frame().write_ipc(path, compression="uncompressed", record_batch_size=BATCH)
-            if os.name == "posix":
-                with path.open("rb") as file:
-                    path.unlink()
-                    return polars.scan_ipc(file)  # the frame has the file open by itself
+            write(path)
+            if _OPEN.exists():
+                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                self._open.append(descriptor)
+                path.unlink()
+                # What reads it later than it is there finds nothing, and no other file.
+                path.symlink_to(_OPEN / str(descriptor))
         except (OSError, polars.exceptions.PolarsError) as error:
             raise self._refused(error) from None
         return polars.scan_ipc(path)
@@ -71,3 +108,15 @@ class ColumnFiles:
             f"columns wait there until the release is written, and the system says: {reason}",
             "make room, or name a folder on another disk (TMPDIR; of the command the release's)",
         )
+
+
+def like(frame: Frame, made: Frame) -> Frame:
+    """Have what was made of a frame hold the files that this one reads."""
+    files: ColumnFiles | None = getattr(frame, _HELD, None)
+    return made if files is None else files.held_by(made)  # type: ignore[arg-type, return-value]
+
+
+def _removed(folder: Path, descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+    shutil.rmtree(folder, ignore_errors=True)

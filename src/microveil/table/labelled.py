@@ -126,14 +126,21 @@ class LabelledTable:
 
     Attributes
     ----------
-    frame : polars.DataFrame
+    frame : polars.DataFrame or polars.LazyFrame
         The table, shape (n_records, n_columns).
     schema : mapping of str to ColumnSchema
         By column, in the table's order.
     """
 
-    frame: "polars.DataFrame"
+    frame: "polars.DataFrame | polars.LazyFrame"
     schema: Mapping[str, ColumnSchema]
+
+    @property
+    def n_records(self) -> int:
+        """How many records it has."""
+        import polars  # where there is a table it is loaded
+
+        return int(self.frame.lazy().select(polars.len()).collect().item())
 
     @property
     def missing_codes(self) -> dict[str, list[GivenCode]]:
@@ -143,4 +150,4 @@ class LabelledTable:
 
     def __repr__(self) -> str:
         """Say how large it is: its values are the custodian's."""
-        return f"<LabelledTable of {self.frame.height} records and {len(self.schema)} columns>"
+        return f"<LabelledTable of {self.n_records} records and {len(self.schema)} columns>"

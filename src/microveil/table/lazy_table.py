@@ -1,5 +1,6 @@
 """A table larger than memory: each column is read when it is asked for, and is not kept."""
 
+import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -98,15 +99,13 @@ class LazyTable(FrameTable):
         return fewer
 
     def part(self, records: slice) -> Table:
-        """Read some records of every column."""
-        length = records.stop - records.start
-        some = polars.DataFrame(
-            [
-                own.select(name).slice(records.start, length).collect().to_series()
-                for name, own in self._columns.items()
-            ]
-        )
-        return FrameTable(nw.from_native(some, eager_only=True))
+        """Read some records of a column when it is asked for."""
+        fewer = copy.copy(self)
+        fewer.n_records, fewer.of_few = records.stop - records.start, frozenset()
+        fewer._columns = {  # noqa: SLF001 -- of the same class
+            name: own.slice(records.start, fewer.n_records) for name, own in self._columns.items()
+        }
+        return fewer
 
     def restored(self, name: str, numbers: Numbers) -> polars.LazyFrame:
         """Make a column of the type that was there, and have it wait."""
@@ -128,5 +127,4 @@ class LazyTable(FrameTable):
     def assembled(self, columns: Mapping[str, Any]) -> polars.LazyFrame:
         """Put the columns side by side; the frame holds the files that they wait in."""
         frame: polars.LazyFrame = polars.concat(list(columns.values()), how="horizontal")
-        frame._waiting_in = self._files  # type: ignore[attr-defined]  # noqa: SLF001 -- until read
-        return frame
+        return frame if self._files is None else self._files.held_by(frame)

@@ -16,16 +16,13 @@ from typing import Any
 from microveil.errors import DataError, FileError, RequestError
 
 __all__ = [
-    "APART",
-    "LINKED",
     "STATISTICAL",
-    "TOGETHER",
     "allowed_memory",
     "bytes_of",
-    "check_allowed",
-    "check_column",
+    "check_held",
     "check_protecting",
     "check_reading",
+    "columns_at_once",
     "free_memory",
     "to_protect",
     "to_read",
@@ -38,15 +35,15 @@ CELL, STATISTICAL = 18, 40
 # dp-um to 39 of record-dp), and by those that take records together, or categories (50 of pram, 56
 # of mdav).
 APART, TOGETHER = 40, 64
-# And for a release that is written: to compare its distributions, and to link a sample as well.
-COMPARED, LINKED = 28, 65
-# What anything takes with its libraries, and what nobody has; by the names of their sizes.
-LEAST_MEMORY, MOST_MEMORY = 450_000_000, 1 << 60
+# And for a value of a file that is read whole: to hold it, to compare the release with it, and to
+# link a sample.
+OF_FILE = CELL + 65
+# What the program takes with its libraries, the least that may be allowed with them, and what
+# nobody has; sizes by their names.
+LIBRARIES, LEAST_MEMORY, MOST_MEMORY = 250_000_000, 450_000_000, 1 << 60
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "B": 1}
 # Of the memory that is free so much is taken where nothing else is asked for.
 SAFE = 0.8
-# Whatever the table.
-ALWAYS = 40_000_000
 
 _MEMORY, _SIZE = Path("/proc/meminfo"), Path("/proc/self/statm")
 _GROUPS, _OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
@@ -78,25 +75,94 @@ def to_read(size: int, cells: int, each: int = CELL) -> int:
 
 
 def to_protect(
-    n_records: int, n_attributes: int, each: int, *, written: bool = False, linked: bool = False
+    n_records: int, n_attributes: int, *, one_by_one: bool, from_file: bool = False
 ) -> int:
-    """Forecast how many bytes protecting a table takes beside it.
+    """Forecast how many bytes protecting attributes takes that are at hand together.
 
     Parameters
     ----------
     n_records, n_attributes : int
-    each : int
-        Bytes that the method takes for a value, `APART` or `TOGETHER`.
-    written, linked : bool
-        Whether the release is compared with its original and written; whether it is linked, too.
+    one_by_one : bool
+        Whether the method takes attributes one by one.
+    from_file : bool
+        Whether their file is read whole as well, and the release held against it.
 
     Examples
     --------
-    >>> to_protect(1_000_000, 5, APART)
-    240000000
+    >>> to_protect(1_000_000, 5, one_by_one=True)
+    200000000
     """
-    beside = LINKED if linked else COMPARED if written else 0
-    return ALWAYS + n_records * n_attributes * (each + beside)
+    each = (APART if one_by_one else TOGETHER) + (OF_FILE if from_file else 0)
+    return n_records * n_attributes * each
+
+
+def columns_at_once(n_records: int, asked: int | None) -> int | None:
+    """Return how many columns fit into memory, each by itself; None where nobody says.
+
+    Parameters
+    ----------
+    n_records : int
+    asked : int or None
+        See `allowed_memory`.
+    """
+    allowed = allowed_memory(asked)
+    return None if allowed is None else max(1, allowed // to_protect(n_records, 1, one_by_one=True))
+
+
+def check_protecting(
+    n_records: int, n_attributes: int, asked: int | None, *, one_by_one: bool, is_lazy: bool
+) -> None:
+    """Refuse to protect what does not fit into memory.
+
+    Parameters
+    ----------
+    n_records, n_attributes : int
+    asked : int or None
+        See `allowed_memory`.
+    one_by_one, is_lazy : bool
+        Whether the method takes attributes one by one, and whether columns wait on the disk
+        meanwhile: of both together one attribute is at hand at a time.
+
+    Raises
+    ------
+    DataError
+        With what is needed, what is there, and what would do.
+    """
+    at_hand = 1 if one_by_one and is_lazy else n_attributes
+    needed, allowed = to_protect(n_records, at_hand, one_by_one=one_by_one), allowed_memory(asked)
+    if allowed is None or needed <= allowed:
+        return
+    remedies = []
+    if not one_by_one:
+        remedies.append("choose a method that takes attributes one by one, dp-um for example")
+    if not is_lazy:
+        remedies.append("pass a lazy frame, whose columns wait on the disk: pl.scan_parquet(...)")
+    fitting = allowed // to_protect(n_records, 1, one_by_one=one_by_one)
+    if 0 < fitting < at_hand:
+        remedies.append(f"name at most {fitting} of the {n_attributes} columns (--attributes)")
+    remedies += ["allow more (--memory)"] if asked else []
+    raise DataError(
+        "table",
+        _rule(f"protecting {n_attributes} columns of {n_records} records", needed, allowed),
+        ", or ".join([*remedies, "use a machine with more memory"]),
+    )
+
+
+def check_held(n_records: int, n_columns: int) -> None:
+    """Refuse to hold a lazy table that does not fit into the memory that is free.
+
+    Raises
+    ------
+    DataError
+        With what is needed and what is there.
+    """
+    needed, free = to_read(0, n_records * n_columns), free_memory()
+    if free is not None and needed > free:
+        raise DataError(
+            "table",
+            _rule(f"to hold {n_columns} columns of {n_records} records", needed, free),
+            "write Parquet or CSV, which is written some records after others",
+        )
 
 
 def check_reading(path: Path, size: int, cells: int = 0, each: int = CELL) -> None:
@@ -121,89 +187,6 @@ def check_reading(path: Path, size: int, cells: int = 0, each: int = CELL) -> No
             "leave columns out of the file that the release does without, or use a machine with "
             "more memory",
         )
-
-
-def check_protecting(
-    n_records: int,
-    n_attributes: int,
-    each: int,
-    *,
-    written: bool = False,
-    linked: bool = False,
-) -> None:
-    """Refuse to protect what does not fit into the memory that is free.
-
-    Parameters
-    ----------
-    n_records, n_attributes, each, written, linked
-        See `to_protect`.
-
-    Raises
-    ------
-    DataError
-        With what is needed, what is there, and what would fit.
-    """
-    free = free_memory()
-    if free is None:
-        return
-    needed = to_protect(n_records, n_attributes, each, written=written, linked=linked)
-    if needed <= free:
-        return
-    remedies = []
-    of_one = to_protect(n_records, 1, each, written=written, linked=linked) - ALWAYS
-    if (fitting := (free - ALWAYS) // max(1, of_one)) > 0:
-        remedies.append(f"name at most {fitting} of the {n_attributes} columns (--attributes)")
-    if linked and to_protect(n_records, n_attributes, each, written=True) <= free:
-        remedies.append("leave out the linkage (--no-linkage)")
-    if (
-        each > APART
-        and to_protect(n_records, n_attributes, APART, written=written, linked=linked) <= free
-    ):
-        remedies.append("choose a method that takes attributes one by one, laplace for example")
-    remedies.append("use a machine with more memory")
-    what = f"protecting {n_attributes} columns of {n_records} records"
-    raise DataError("table", _rule(what, needed, free), ", or ".join(remedies))
-
-
-def check_column(
-    n_records: int, needed: int, allowed: int | None, whole: tuple[str, str] | None = None
-) -> None:
-    """Refuse to work on a column that does not fit into the memory that is allowed.
-
-    Parameters
-    ----------
-    n_records : int
-    needed : int
-        Bytes that the process takes with it at hand.
-    allowed : int or None
-        Bytes; None where nobody says.
-    whole : (str, str), optional
-        What has to have all of it in memory, and what would do without.
-
-    Raises
-    ------
-    DataError
-        With what is needed and what is allowed.
-    """
-    because, instead = "", "choose a larger k"
-    if whole is not None:
-        because, instead = f": {whole[0]} has to have all of it at hand", whole[1]
-    work = f"work on one column of {n_records} records"
-    check_allowed(work, needed, allowed, instead, because)
-
-
-def check_allowed(
-    work: str, needed: int, allowed: int | None, instead: str, because: str = ""
-) -> None:
-    """Refuse any work as `check_column` does that on a column; ``instead`` is what would do."""
-    if allowed is None or needed <= allowed:
-        return
-    raise DataError(
-        "table",
-        f"{work} takes about {_in_words(needed)} of memory, and {_in_words(allowed)} are allowed"
-        f"{because}",
-        f"allow more (--memory), {instead}, or use a machine that has more",
-    )
 
 
 def bytes_of(given: Any) -> int:
@@ -236,13 +219,15 @@ def bytes_of(given: Any) -> int:
 
 
 def allowed_memory(asked: int | None) -> int | None:
-    """Return how many bytes may be taken: what was asked for, or the greater part of what is free.
+    """Return how many bytes may be taken beside the libraries; None where the system says nothing.
+
+    What was asked for, which counts these, or four fifths of what is free.
 
     >>> allowed_memory(1_000_000_000)
-    1000000000
+    750000000
     """
     if asked is not None:
-        return asked
+        return asked - LIBRARIES
     free = free_memory()
     return None if free is None else int(free * SAFE)
 
@@ -258,7 +243,7 @@ def free_memory() -> int | None:
 
 
 def _rule(what: str, needed: int, free: int) -> str:
-    return f"{what} takes about {_in_words(needed)} of memory, and {_in_words(free)} are free"
+    return f"{what} takes about {_in_words(needed)} of memory, and {_in_words(free)} can be had"
 
 
 def _in_words(size: int) -> str:
