@@ -5,7 +5,7 @@ import io
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import polars as pl
 
@@ -259,6 +259,14 @@ class _OpenedLazily(_Opened):
     def __init__(self, path: Path, data: FileBytes, text: TextFormat, beside: Path) -> None:
         super().__init__(path, data, text)
         self._file, self._files = data, ColumnFiles(beside)
+
+    def read(self, *how: Any) -> pl.DataFrame | pl.LazyFrame:
+        """Read it as one in memory; nothing waits of a file that is refused."""
+        try:
+            return super().read(*how)
+        except BaseException:
+            self._files.close()
+            raise
 
     def _waiting(self, pieces: Iterator[pl.DataFrame]) -> pl.LazyFrame:
         return self._files.put_all(pieces)

@@ -52,7 +52,7 @@ class ColumnFiles:
         except OSError as error:
             raise self._refused(error) from None
         self._open: list[int] = []
-        self._finalizer = weakref.finalize(self, _removed, self._folder, self._open)
+        self.close = weakref.finalize(self, _removed, self._folder, self._open)
 
     def put(self, column: polars.Series) -> polars.LazyFrame:
         """Write a column, and return it as a frame that reads it when it is asked for.
