@@ -15,6 +15,7 @@ from microveil.files.typed import (
     check_no_pattern,
     without_metadata,
 )
+from microveil.table.column_files import ColumnFiles
 from microveil.table.memory import check_reading
 
 __all__ = ["check_parts", "opened", "opened_lazily", "outlined"]
@@ -42,8 +43,10 @@ def opened(files: list[Path]) -> TypedTable:
     return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
 
 
-def opened_lazily(files: list[Path]) -> TypedTable:
+def opened_lazily(files: list[Path], beside: Path) -> TypedTable:
     """Outline the table of one file or of several, whose columns are read when asked for.
+
+    What is made of it waits in a folder beside.
 
     Raises
     ------
@@ -51,7 +54,8 @@ def opened_lazily(files: list[Path]) -> TypedTable:
         If a file is broken, or has other columns than the first.
     """
     place = files[0] if len(files) == 1 else files[0].parent
-    return TypedTable(without_metadata(place, pl.concat(check_parts(files))))
+    frame = without_metadata(place, pl.concat(check_parts(files)))
+    return TypedTable(ColumnFiles(beside).held_by(frame))
 
 
 def outlined(files: list[Path]) -> Outline:

@@ -37,7 +37,7 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # no
 
 def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> TypedTable:  # noqa: ARG001
     """Outline a file: a column is read when it is asked for."""
-    return parquet_folder.opened_lazily([path])
+    return parquet_folder.opened_lazily([path], beside)
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001

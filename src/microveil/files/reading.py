@@ -131,8 +131,10 @@ class OpenedFile:
         if files := files_in(address):
             self._format = FORMATS["parquet"]
             self._digest = digest_of_files(files)
-            read = parquet_folder.opened if lazily is None else parquet_folder.opened_lazily
-            self._table = read(files)
+            if lazily is None:
+                self._table = parquet_folder.opened(files)
+            else:
+                self._table = parquet_folder.opened_lazily(files, lazily)
             self._beside = Beside(labels=self._table.labels)
             return
         if address.scheme == "postgresql":

@@ -13,7 +13,7 @@ import polars
 
 from microveil.errors import FileError
 
-__all__ = ["ColumnFiles", "like"]
+__all__ = ["ColumnFiles", "files_of", "like"]
 
 # Records of a batch: as many are in memory at a time where rows are written.
 BATCH = 1 << 18
@@ -110,9 +110,15 @@ class ColumnFiles:
         )
 
 
+def files_of(frame: object) -> ColumnFiles | None:
+    """Return the files that a frame holds, where it does: for what is made of it as well."""
+    found: ColumnFiles | None = getattr(frame, _HELD, None)
+    return found
+
+
 def like(frame: Frame, made: Frame) -> Frame:
     """Have what was made of a frame hold the files that this one reads."""
-    files: ColumnFiles | None = getattr(frame, _HELD, None)
+    files = files_of(frame)
     return made if files is None else files.held_by(made)  # type: ignore[arg-type, return-value]
 
 

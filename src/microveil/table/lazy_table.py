@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, cast
 
 import narwhals as nw
@@ -11,7 +10,7 @@ import polars
 from numpy.typing import NDArray
 
 from microveil.schema import Kind
-from microveil.table.column_files import ColumnFiles
+from microveil.table.column_files import ColumnFiles, files_of
 from microveil.table.frame_table import FrameTable
 from microveil.table.protocol import Table
 from microveil.table.restore import Numbers
@@ -25,13 +24,12 @@ _PLAIN = (nw.Boolean, nw.Date, nw.String, nw.Enum, nw.Categorical)
 class LazyTable(FrameTable):
     """A lazy frame of polars, or columns that are one each, as typed columns.
 
-    What is made of it is lazy too: columns to be released wait in Arrow files.
+    What is made of it is lazy too: columns to be released wait in Arrow files, where other columns
+    of the frame do, or else in the folder for temporary files.
 
     Parameters
     ----------
     given : polars.LazyFrame or dict of them by column
-    beside : Path, optional
-        The folder for these files; by default the one for temporary files.
 
     Examples
     --------
@@ -43,7 +41,6 @@ class LazyTable(FrameTable):
     def __init__(
         self,
         given: polars.LazyFrame | Mapping[str, polars.LazyFrame],
-        beside: Path | None = None,
     ) -> None:
         if isinstance(given, polars.LazyFrame):
             schema = given.collect_schema()
@@ -56,8 +53,7 @@ class LazyTable(FrameTable):
         super().__init__(nw.from_native(polars.DataFrame(schema=schema), eager_only=True))
         first = next(iter(self._columns.values()))
         self.n_records = int(first.select(polars.len()).collect().item())
-        self._beside = beside
-        self._files: ColumnFiles | None = None
+        self._files = files_of(given)
 
     def state(self, kinds: Mapping[str, Kind], most: int) -> None:
         """Look at columns of another type than was stated of them, one after another."""
@@ -121,7 +117,7 @@ class LazyTable(FrameTable):
 
     def _waiting(self, column: polars.Series) -> polars.LazyFrame:
         if self._files is None:
-            self._files = ColumnFiles(self._beside)
+            self._files = ColumnFiles()
         return self._files.put(column)
 
     def assembled(self, columns: Mapping[str, Any]) -> polars.LazyFrame:
