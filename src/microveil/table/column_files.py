@@ -17,8 +17,6 @@ __all__ = ["ColumnFiles", "files_of", "like"]
 
 # Records of a batch: as many are in memory at a time where rows are written.
 BATCH = 1 << 18
-# Where Linux shows the files that a process has open, also those that have no name any more.
-_OPEN = Path("/proc/self/fd")
 # What a lazy frame has that reads such files: they are there as long as it is.
 _HELD = "_microveil_files"
 
@@ -28,9 +26,9 @@ Frame = TypeVar("Frame", polars.DataFrame, polars.LazyFrame)
 class ColumnFiles:
     """Arrow files of a column each, in a folder of their own that nobody else may enter.
 
-    A file has no name from the moment it is written, but a link that leads to it through this
-    process, where the system has such.
-    They go with this object, which whoever reads them holds, or at exit.
+    A file has no name from the moment it is written, where the system lets it be read all the same:
+    it then goes with the last frame that reads it. Others go with this object, or at exit, and so
+    does the folder.
 
     Parameters
     ----------
@@ -51,8 +49,7 @@ class ColumnFiles:
             self._folder = Path(tempfile.mkdtemp(prefix=".microveil-", dir=beside))
         except OSError as error:
             raise self._refused(error) from None
-        self._open: list[int] = []
-        self.close = weakref.finalize(self, _removed, self._folder, self._open)
+        self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def put(self, column: polars.Series) -> polars.LazyFrame:
         """Write a column, and return it as a frame that reads it when it is asked for.
@@ -91,12 +88,10 @@ class ColumnFiles:
         path = self._folder / f"{next(self._numbers)}.arrow"
         try:
             write(path)
-            if _OPEN.exists():
-                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                self._open.append(descriptor)
-                path.unlink()
-                # What reads it later than it is there finds nothing, and no other file.
-                path.symlink_to(_OPEN / str(descriptor))
+            if os.name == "posix":
+                with path.open("rb") as file:
+                    path.unlink()
+                    return polars.scan_ipc(file)  # the frame has the file open by itself
         except (OSError, polars.exceptions.PolarsError) as error:
             raise self._refused(error) from None
         return polars.scan_ipc(path)
@@ -120,9 +115,3 @@ def like(frame: Frame, made: Frame) -> Frame:
     """Have what was made of a frame hold the files that this one reads."""
     files = files_of(frame)
     return made if files is None else files.held_by(made)  # type: ignore[arg-type, return-value]
-
-
-def _removed(folder: Path, descriptors: list[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
-    shutil.rmtree(folder, ignore_errors=True)
