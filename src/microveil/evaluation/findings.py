@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.evaluation.measures.distributions import TOTAL_VARIATION
 from microveil.kernels import distributions
 from microveil.risk.mixed_linkage import record_linkage_mixed
 from microveil.risk.record_linkage import (
@@ -55,7 +56,7 @@ LINKAGES: Mapping[str, Callable[..., RecordLinkage]] = {
     "standardised": record_linkage_standardised,
     "by rank": record_linkage_by_rank,
 }
-KOLMOGOROV_SMIRNOV, TOTAL_VARIATION = "Kolmogorov-Smirnov", "total variation"
+KOLMOGOROV_SMIRNOV = "Kolmogorov-Smirnov"
 NONE_MISSING = np.zeros(0, dtype=np.bool_)
 
 Categories = Mapping[str, Sequence[str] | None]
@@ -166,7 +167,7 @@ def _moved(name: str, tables: tuple[Table, Table], nominal: Collection[str]) -> 
     shares, after = (np.array([own[word] for word in words]) / own.total() for own in counts)
     is_common = shares > COMMON
     value = _moved_most(name, shares[is_common], after[is_common], np.zeros(len(words), np.bool_))
-    return move_of_shares(shares, after), TOTAL_VARIATION, value
+    return move_of_shares(shares, after), TOTAL_VARIATION.label, value
 
 
 def _moved_most(

@@ -90,7 +90,7 @@ class LazyTable(FrameTable):
             name: self._waiting(self._as_given(name).to_native().gather(rows))
             for name in self.names
         }
-        fewer = LazyTable(columns, self._beside)
+        fewer = LazyTable(columns)
         fewer._files, fewer.of_few = self._files, self.of_few
         return fewer
 
