@@ -81,6 +81,12 @@ def test_who_carries_a_request_out_changes_nothing_of_it(tmp_path):
         assert refused.value.place == next(iter(machine))
 
 
+def test_a_labelled_table_says_how_many_records_it_has(tmp_path):
+    """Whichever way the file is read."""
+    pl.DataFrame(PEOPLE).write_csv(tmp_path / "people.csv")
+    assert mv.read(tmp_path / "people.csv").n_records == 60
+
+
 def test_a_plan_says_what_was_asked():
     """As plain values, by the names of the arguments."""
     parameters = mv.plan(PEOPLE, **ASKED).parameters
