@@ -21,6 +21,7 @@ from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import masses_inside, systematic
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
 from microveil.table import Numbers
+from microveil.table.protocol import rebuilt
 
 BINS = 10
 
@@ -59,15 +60,16 @@ class Bins:
     def table(self, drawn: polars.DataFrame) -> polars.DataFrame:
         """Give the bins that a peer drew values."""
         generator = np.random.default_rng()
-        columns = {}
+        columns, own = {}, self.planned.table
         for part in self.planned.synthetic.attributes:
             name = part.attribute.name
             units = self.writers[name](drawn[name].to_numpy().astype(np.int64), generator)
             values = part.attribute.from_grid(units)
             categories = part.attribute.categories
             words = None if categories is None else categories.words
-            columns[name] = Numbers(values=values, missing=None, categories=words)
-        return self.planned.table.rebuild(columns, (), None)
+            numbers = Numbers(values=values, missing=None, categories=words)
+            columns[name] = own.restored(name, numbers)
+        return rebuilt(own, columns, ())
 
 
 def equal_width(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
