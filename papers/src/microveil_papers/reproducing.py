@@ -129,7 +129,7 @@ def _warnings(
             "would hold may not."
         )
     for needed in paper.data:
-        names = differing(needed, sources[needed.name].frame)
+        names = differing(needed, sources[needed.name].whole)
         if names:
             warnings.append(
                 f"The values of {needed.name} are not those that were published: "
@@ -176,13 +176,13 @@ def _source(path: Path, columns: tuple[str, ...], title: str) -> SourceFile:
         remedy = "pass the file as published, as CSV in UTF-8 with a line of names on top"
         raise type(error)(error.place, error.rule, remedy) from None
     for name in columns:
-        if name not in source.frame.columns:
+        if name not in source.columns:
             raise DataError(
                 f"{path}, column '{name}'",
                 f"it is none of the file's, and {title} has it",
                 "pass the file as published, with a line of names on top",
             )
-        column = source.frame[name]
+        column = source.whole[name]
         if not column.dtype.is_numeric() or column.null_count():
             raise DataError(
                 f"{path}, column '{name}'",
@@ -292,7 +292,7 @@ def _explained(folder: Path, error: MicroveilError) -> MicroveilError:
 def _described(paper: Paper, sources: Mapping[str, SourceFile]) -> dict[str, str]:
     return {
         f"data '{needed.name}'": (
-            f"{sources[needed.name].path.name}, {sources[needed.name].frame.height} records, "
+            f"{sources[needed.name].path.name}, {sources[needed.name].n_records} records, "
             f"SHA-256 {sources[needed.name].digest}; {needed.title}, {needed.published}"
         )
         for needed in paper.data

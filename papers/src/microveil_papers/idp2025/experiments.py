@@ -175,7 +175,7 @@ def carry_out(experiment: Experiment) -> Measured:
             benches[key].equal_learnt(next(stages), learnt[key]) for key in first
         ),
         shares=polars.concat(
-            shares_of(experiment.tables[data.name].frame, data.title, tuple(data.attributes),
+            shares_of(experiment.tables[data.name].whole, data.title, tuple(data.attributes),
                       benches[data.name, ALPHAS[0]].arguments, experiment.runs)
             for data in DATA
         ),
@@ -193,7 +193,7 @@ class _Bench:
 
     @classmethod
     def of(cls, experiment: Experiment, data: Data, alpha: float) -> "_Bench":
-        frame = experiment.tables[data.name].frame
+        frame = experiment.tables[data.name].whole
         names = list(data.attributes)
         arguments = {
             "attributes": names,
@@ -298,7 +298,7 @@ class _Bench:
             self.experiment.progress(title, place * total + done, configurations * total)
 
         found = mv.compare(
-            self.experiment.tables[self.data.name].frame,
+            self.experiment.tables[self.data.name].whole,
             methods=methods,
             k=list(sizes),
             epsilon=list(epsilons),

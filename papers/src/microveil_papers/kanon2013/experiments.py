@@ -194,7 +194,7 @@ def compared(
     -----
     Cost: that of `compare`.
     """
-    frame = experiment.tables["census"].frame.select(attributes)
+    frame = experiment.tables["census"].whole.select(attributes)
     found = mv.compare(
         frame,
         methods=methods,

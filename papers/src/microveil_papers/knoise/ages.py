@@ -135,7 +135,7 @@ def ages_of(source: SourceFile, n_records: int = N_RECORDS) -> Ages:
         If there are fewer, or ages are not whole years, or none are one year apart.
     """
     place = f"{source.path}, column '{COLUMN}'"
-    every = source.frame[COLUMN].to_numpy().astype(np.float64)
+    every = source.whole[COLUMN].to_numpy().astype(np.float64)
     values = every[(every >= LOWEST) & (every <= HIGHEST)][:n_records]
     if len(values) < n_records:
         raise mv.DataError(

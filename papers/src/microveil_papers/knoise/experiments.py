@@ -215,10 +215,7 @@ def _released(planned: mv.Plan, runs: int) -> Runs:
     """Protect the ages in many seeded runs."""
     return np.array(
         [
-            draw(replace(planned, seed=SEED + run))
-            .data["age"]
-            .to_numpy()
-            .astype(np.float64)
+            draw(replace(planned, seed=SEED + run)).data["age"].to_numpy().astype(np.float64)
             for run in range(runs)
         ]
     )

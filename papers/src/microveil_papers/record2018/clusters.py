@@ -218,9 +218,7 @@ def anonymity_of(
                 resolution=dict.fromkeys(names, 1), outside="clamp", exact_cells="allow",
                 **request,
             )  # fmt: skip
-            groups.append(
-                (k, int(draw(planned).data.group_by(names).len()["len"].min()))
-            )
+            groups.append((k, int(draw(planned).data.group_by(names).len()["len"].min())))
         steps = f":partition={request['partition']}" if "partition" in request else ""
         yield Anonymity(where=where, name=f"{request['method']}{steps}", groups=tuple(groups))
 

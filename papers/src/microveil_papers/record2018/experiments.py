@@ -135,15 +135,15 @@ def carry_out(experiment: Experiment) -> Measured:
                 attributes=names, linkage=False, seed=SEED,
             )  # fmt: skip
             found[name].append(table.with_columns(setting=polars.lit(setting.name)))
-        frame = experiment.tables["census"].frame.select(names)
+        frame = experiment.tables["census"].whole.select(names)
         times = QUICK_REPLACED if experiment.quick else REPLACED
         stability += stability_of(frame, setting.title, times, SEED)
         anonymity += anonymity_of(frame, setting.title, sizes, SEED)
-    first = experiment.tables["census"].frame.select(SETTINGS[0].attributes)
+    first = experiment.tables["census"].whole.select(SETTINGS[0].attributes)
     return Measured(
         **{name: polars.concat(tables) for name, tables in found.items()},
         stability=tuple(stability),
         anonymity=tuple(anonymity),
         promises=tuple(promises_of(first, (*OF_THE_PAPER, NOISE_AWARE, *EARLIER))),
-        n_records=experiment.tables["census"].frame.height,
+        n_records=experiment.tables["census"].n_records,
     )
