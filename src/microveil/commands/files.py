@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import polars
 
@@ -31,7 +31,7 @@ from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
 from microveil.protect.settling import Settled, SettledParts, settle_asked
 from microveil.schema import Kind
-from microveil.table.column_files import like
+from microveil.table.column_files import columns_of, files_of, side_by_side
 
 __all__ = [
     "counted_releases",
@@ -41,7 +41,6 @@ __all__ = [
 ]
 
 Progress = Callable[[str], None]
-Frame = TypeVar("Frame", polars.DataFrame, polars.LazyFrame)
 
 
 @stands_alone
@@ -317,14 +316,20 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     return text.separated_by(separator)
 
 
-def _written_whole(data: Frame, planned: Plan) -> Frame:
+def _written_whole(
+    data: polars.DataFrame | polars.LazyFrame, planned: Plan
+) -> polars.DataFrame | polars.LazyFrame:
     """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
     whole = [
         part.attribute.name
         for part in planned.attributes
         if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
     ]
-    return like(data, data.with_columns(polars.col(whole).cast(polars.Int64))) if whole else data
+    if isinstance(data, polars.DataFrame):
+        return data.with_columns(polars.col(whole).cast(polars.Int64))
+    columns = columns_of(data)
+    columns |= {name: columns[name].select(polars.col(name).cast(polars.Int64)) for name in whole}
+    return side_by_side(columns, files_of(data))
 
 
 @stands_alone

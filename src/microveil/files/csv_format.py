@@ -19,9 +19,8 @@ from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.structure import check_structure, names_in
 from microveil.files.text import TextFormat, place
-from microveil.files.typed import height_of
 from microveil.table import Labels
-from microveil.table.column_files import ColumnFiles
+from microveil.table.column_files import ColumnFiles, columns_of, height_of, side_by_side
 from microveil.table.memory import check_reading
 from microveil.table.threads import in_threads, made_ahead
 
@@ -221,9 +220,7 @@ class _Opened:
                 found[name] = self._waiting(iter([fitting.to_frame()]))
         if not found:
             return frame
-        early = [name for name in self.names if name not in found]
-        parts = [frame.select(early), *found.values()] if early else [*found.values()]
-        return pl.concat(parts, how="horizontal").select(self.names)
+        return side_by_side({name: found.get(name, frame) for name in self.names}, None)
 
     def _refuse_mixtures(self, frame: pl.LazyFrame, of_one_kind: Callable[[str], bool]) -> None:
         schema = frame.collect_schema()
@@ -277,7 +274,7 @@ class _OpenedLazily(_Opened):
 
 
 def _column(frame: pl.LazyFrame, name: str) -> pl.Series:
-    return frame.select(name).collect().to_series()
+    return columns_of(frame)[name].select(name).collect().to_series()
 
 
 def batches(

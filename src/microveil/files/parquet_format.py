@@ -13,11 +13,11 @@ from microveil.files.typed import (
     POLARS_ERRORS,
     TypedTable,
     broken,
-    height_of,
     opened_by,
     to_publish,
 )
 from microveil.table import Labels
+from microveil.table.column_files import height_of
 
 __all__ = ["LARGE", "batches", "opened", "opened_lazily", "outlined"]
 

@@ -24,9 +24,9 @@ from microveil.files.formats import (
 )
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
-from microveil.files.typed import height_of
 from microveil.files.whole_bytes import read_whole
 from microveil.table import Labels
+from microveil.table.column_files import height_of
 from microveil.table.memory import check_reading
 
 Bytes = TypeVar("Bytes")

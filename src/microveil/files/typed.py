@@ -11,6 +11,7 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.table import Labels
+from microveil.table.column_files import height_of
 from microveil.table.memory import check_reading
 from microveil.table.naming import PATTERN_RULE, pattern_among
 
@@ -21,7 +22,6 @@ __all__ = [
     "broken",
     "check_filled",
     "check_no_pattern",
-    "height_of",
     "opened_by",
     "to_publish",
     "without_metadata",
@@ -149,11 +149,6 @@ def without_metadata(path: Path, frame: Frame) -> Frame:
         raise FileError(str(path), rule, "check that the table was exported")
     check_no_pattern(path, schema.names())
     return _stored(frame)
-
-
-def height_of(frame: pl.DataFrame | pl.LazyFrame) -> int:
-    """Count the records of a table, which may be lazy."""
-    return int(frame.lazy().select(pl.len()).collect().item())
 
 
 def check_filled(path: Path, raw: bytes) -> None:

@@ -16,8 +16,9 @@ from microveil.errors import FileError, stands_alone
 from microveil.files.compression import packed
 from microveil.files.formats import Format, format_of
 from microveil.files.text import TextFormat, quoted
-from microveil.files.typed import UnwritableError, height_of
+from microveil.files.typed import UnwritableError
 from microveil.table import Labels
+from microveil.table.column_files import height_of
 from microveil.table.memory import check_held
 
 __all__ = ["collected", "write_data"]

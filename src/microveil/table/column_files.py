@@ -5,22 +5,19 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import polars
 
 from microveil.errors import FileError
 
-__all__ = ["ColumnFiles", "files_of", "like"]
+__all__ = ["ColumnFiles", "columns_of", "files_of", "height_of", "side_by_side"]
 
 # Records of a batch: as many are in memory at a time where rows are written.
 BATCH = 1 << 18
 # What a lazy frame has that reads such files: they are there as long as it is.
-_HELD = "_microveil_files"
-
-Frame = TypeVar("Frame", polars.DataFrame, polars.LazyFrame)
+_HELD, _COLUMNS = "_microveil_files", "_microveil_columns"
 
 
 class ColumnFiles:
@@ -111,7 +108,28 @@ def files_of(frame: object) -> ColumnFiles | None:
     return found
 
 
-def like(frame: Frame, made: Frame) -> Frame:
-    """Have what was made of a frame hold the files that this one reads."""
-    files = files_of(frame)
-    return made if files is None else files.held_by(made)  # type: ignore[arg-type, return-value]
+def side_by_side(
+    columns: Mapping[str, polars.LazyFrame], files: ColumnFiles | None
+) -> polars.LazyFrame:
+    """Make a frame of columns that are one each; it holds the files that these wait in."""
+    frame: polars.LazyFrame = polars.concat(
+        [own.select(name) for name, own in columns.items()], how="horizontal"
+    )
+    # polars reads all of them for any.
+    setattr(frame, _COLUMNS, dict(columns))
+    return frame if files is None else files.held_by(frame)
+
+
+def columns_of(frame: polars.LazyFrame) -> dict[str, polars.LazyFrame]:
+    """Return by column what it is to be read from."""
+    found: dict[str, polars.LazyFrame] | None = getattr(frame, _COLUMNS, None)
+    return found or dict.fromkeys(frame.collect_schema(), frame)
+
+
+def height_of(frame: polars.DataFrame | polars.LazyFrame) -> int:
+    """Count the records of a table, which may be lazy: one column of it says as much as all."""
+    if isinstance(frame, polars.DataFrame):
+        return frame.height
+    for name, own in columns_of(frame).items():
+        return int(own.select(name).select(polars.len()).collect().item())
+    return 0

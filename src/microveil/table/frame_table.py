@@ -38,7 +38,7 @@ from microveil.table.objects import hides_in_its_type, hold_only_what_they_show,
 from microveil.table.protocol import Table
 from microveil.table.restore import KEEP, RESTORE, Numbers
 
-__all__ = ["FrameTable"]
+__all__ = ["FrameTable", "exact_decimals"]
 
 # Cells of text made codes at a time.
 BATCH = 1 << 18
@@ -98,7 +98,7 @@ class FrameTable:
 
     def kind(self, name: str) -> Kind:
         """Tell by the type, of moments and objects by the values."""
-        column = self._column(name)
+        column = self._of_type(name)
         dtype = column.dtype
         is_date = dtype == nw.Date
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
@@ -117,16 +117,16 @@ class FrameTable:
 
     def has_single_precision(self, name: str) -> bool:
         """Tell by its type."""
-        return self._column(name).dtype == nw.Float32
+        return self._of_type(name).dtype == nw.Float32
 
     def is_plain(self, name: str) -> bool:
         """Tell by its type."""
-        dtype = self._column(name).dtype
+        dtype = self._of_type(name).dtype
         return dtype.is_integer() or dtype.is_float() or dtype in (nw.Boolean, nw.Date)
 
     def is_text(self, name: str) -> bool:
         """Tell by its type."""
-        return self._column(name).dtype == nw.String
+        return self._of_type(name).dtype == nw.String
 
     def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
         """Tell by its type, and by how many are null."""
@@ -163,7 +163,7 @@ class FrameTable:
     def _exact_decimals(self, name: str) -> NDArray[np.float64] | None:
         """Return a column of exact decimals as floats, None of any other; read once."""
         if name not in self._decimals:
-            self._decimals[name] = _exact_decimals(self._column(name))
+            self._decimals[name] = exact_decimals(self._of_type(name))
         return self._decimals[name]
 
     def check_kept(self, name: str) -> None:
@@ -197,7 +197,7 @@ class FrameTable:
     def listed(self, name: str) -> tuple[str, ...] | None:
         """Return the categories of an Enum of polars."""
         # The categories of a pandas or pyarrow column are those seen; an Enum's stand in its type.
-        dtype = self._column(name).dtype
+        dtype = self._of_type(name).dtype
         if not self._frame.implementation.is_polars() or not isinstance(dtype, nw.Enum):
             return None
         return tuple(dtype.categories)
@@ -306,7 +306,8 @@ class FrameTable:
         return namespace.DataFrame(dict(columns))
 
 
-def _exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:
+def exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:
+    """Return a column of exact decimals as floats, None of any other."""
     if column.dtype == nw.Decimal:
         return decimals_of_series(column.to_polars())
     if column.dtype == nw.Object and column.implementation.is_pandas():

@@ -138,9 +138,9 @@ class LabelledTable:
     @property
     def n_records(self) -> int:
         """How many records it has."""
-        import polars  # where there is a table it is loaded
+        from microveil.table.column_files import height_of  # it loads polars
 
-        return int(self.frame.lazy().select(polars.len()).collect().item())
+        return height_of(self.frame)
 
     @property
     def missing_codes(self) -> dict[str, list[GivenCode]]:

@@ -10,8 +10,8 @@ import polars
 from numpy.typing import NDArray
 
 from microveil.schema import Kind
-from microveil.table.column_files import ColumnFiles, files_of
-from microveil.table.frame_table import FrameTable
+from microveil.table.column_files import ColumnFiles, columns_of, files_of, side_by_side
+from microveil.table.frame_table import FrameTable, exact_decimals
 from microveil.table.protocol import Table
 from microveil.table.restore import Numbers
 
@@ -44,15 +44,16 @@ class LazyTable(FrameTable):
     ) -> None:
         if isinstance(given, polars.LazyFrame):
             schema = given.collect_schema()
-            self._columns = dict.fromkeys(schema, given)
+            self._columns = columns_of(given)
         else:
             self._columns = dict(given)
             schema = polars.Schema(
                 {name: own.collect_schema()[name] for name, own in given.items()}
             )
         super().__init__(nw.from_native(polars.DataFrame(schema=schema), eager_only=True))
-        first = next(iter(self._columns.values()))
-        self.n_records = int(first.select(polars.len()).collect().item())
+        # One column says as much as all, which may each be a file.
+        name, own = next(iter(self._columns.items()))
+        self.n_records = int(own.select(name).select(polars.len()).collect().item())
         self._files = files_of(given)
 
     def state(self, kinds: Mapping[str, Kind], most: int) -> None:
@@ -83,6 +84,9 @@ class LazyTable(FrameTable):
             or (dtype.is_integer() and dtype not in (nw.UInt64, nw.UInt128, nw.Int128))
         )
         return outline if is_plain else self._column(name)
+
+    def _exact_decimals(self, name: str) -> NDArray[np.float64] | None:
+        return exact_decimals(self._of_type(name))
 
     def taken(self, rows: NDArray[np.int64]) -> Table:
         """Take rows by position, and have them wait too, column after column."""
@@ -122,5 +126,4 @@ class LazyTable(FrameTable):
 
     def assembled(self, columns: Mapping[str, Any]) -> polars.LazyFrame:
         """Put the columns side by side; the frame holds the files that they wait in."""
-        frame: polars.LazyFrame = polars.concat(list(columns.values()), how="horizontal")
-        return frame if self._files is None else self._files.held_by(frame)
+        return side_by_side(columns, self._files)
