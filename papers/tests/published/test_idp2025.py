@@ -29,8 +29,7 @@ def mean_error(census, method, *, runs, alpha=1.5, epsilon=1, average=statistics
         attributes=ATTRIBUTES, exact_cells="allow", **request,
     )  # fmt: skip
     return average(
-        _mean_sse(census, draw(replace(planned, seed=seed)).data)
-        for seed in range(runs)
+        _mean_sse(census, draw(replace(planned, seed=seed)).data) for seed in range(runs)
     )
 
 
