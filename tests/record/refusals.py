@@ -81,7 +81,6 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 TABLES: dict[str, Any] = {
     "no table": [1, 2, 3],
-    "a lazy frame": pl.LazyFrame({"AGE": [1, 2]}),
     "no column": {},
     "no record": {"AGE": np.array([], dtype=int)},
     "one record": {"AGE": np.array([1])},
