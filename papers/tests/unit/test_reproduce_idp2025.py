@@ -552,7 +552,7 @@ def bench(data, alpha, folder, frame=None):
     if frame is None:
         frame = pl.DataFrame({name: [1.0, 40.0] for name in data.attributes})
     experiment = Experiment(
-        tables={data.name: SimpleNamespace(frame=frame)},
+        tables={data.name: SimpleNamespace(whole=frame)},
         runs=1,
         quick=True,
         folder=folder,
