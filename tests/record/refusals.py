@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 import microveil as mv
 from record.keeping import Case
