@@ -616,7 +616,7 @@ def test_a_command_writes_parquet_and_takes_ties_by_the_place_in_the_file(tmp_pa
     table.write_csv(tmp_path / "people.csv")
     asks = ["--method", "dp-um", "--k", 3, "--epsilon", 5, "--seed", 3, "--attributes", "AGE",
             "--keep", "ID,WED", "--bounds", "AGE=0:120", "--no-linkage"]  # fmt: skip
-    in_spark = ["--engine", "spark", "--scratch", tmp_path]
+    in_spark = ["--spark", "--scratch", tmp_path]
     for more, name in (([], "here"), (in_spark, "there")):
         done = run("protect", "people", "-o", name, *asks, *more, folder=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -57,11 +57,11 @@ def check_format(folder, name):
 
 
 def core(folder):
-    """Check what needs no extra: a folder of Parquet files, the engine on the disk, pages."""
+    """Check what needs no extra: a folder of Parquet files, pages."""
     (folder / "pieces").mkdir()
     PEOPLE[:20].write_parquet(folder / "pieces" / "a.parquet")
     PEOPLE[20:].write_parquet(folder / "pieces" / "b.parquet")
-    called(folder, "protect", "pieces", *FLAGS, "--engine=disk", "-o", "of-pieces")
+    called(folder, "protect", "pieces", *FLAGS, "-o", "of-pieces")
     called(folder, "protect", "people.csv", *FLAGS, "--public-report", "-o", "reported")
     called(folder, "compare", "people.csv", *FLAGS[1:-1], "--methods=dp-um", "--runs=2", "-o", "c")
     assert (folder / "reported" / "report.html").exists()
@@ -101,7 +101,7 @@ def spark(folder):
     os.environ["PYSPARK_PYTHON"] = sys.executable
     (folder / "scratch").mkdir()
     PEOPLE.with_columns(ID=pl.int_range(pl.len())).write_parquet(folder / "people.parquet")
-    called(folder, "protect", "people.parquet", *FLAGS, "--engine=spark", "--record-id=ID",
+    called(folder, "protect", "people.parquet", *FLAGS, "--spark", "--record-id=ID",
         "--scratch", folder / "scratch", "-o", "by-spark")  # fmt: skip
 
 

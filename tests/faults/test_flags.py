@@ -227,12 +227,13 @@ def test_what_flags_read_off_the_data_needs_no_other_flag(tmp_path, command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_machine_changes_nothing_of_what_is_asked(tmp_path, command):
-    """Engine, memory and scratch folder are taken, and leave what is said as it is."""
+    """Engine, memory and scratch folder are taken, with a warning where data is protected."""
     PEOPLE.write_csv(tmp_path / "people.csv")
     asked = EXACT.split()
     machine = ["--engine=disk", "--memory=2GB", "--scratch=."]
     plain, on_disk = told(command, asked, tmp_path), told(command, [*asked, *machine], tmp_path)
     assert (on_disk[0], on_disk[2]) == (0, plain[2])
+    assert on_disk[1].count("warning: engine and scratch") == (command == "protect")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -241,7 +242,7 @@ def test_a_record_id_is_for_spark(tmp_path, command):
     PEOPLE.write_csv(tmp_path / "people.csv")
     code, refusal, _ = told(command, [*EXACT.split(), "--record-id=HH"], tmp_path)
     assert code == 2
-    assert "--engine spark" in refusal
+    assert "--spark" in refusal
 
 
 @pytest.mark.parametrize("command", COMMANDS)

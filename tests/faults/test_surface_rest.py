@@ -63,15 +63,18 @@ def test_a_comparison_is_made_again_of_its_rows():
     assert again.answer == found.answer
 
 
+@pytest.mark.filterwarnings("ignore:engine and scratch:FutureWarning")
 def test_who_carries_a_request_out_changes_nothing_of_it(tmp_path):
-    """The engines by name, how much memory may be taken, and a folder for scratch files."""
+    """Engines and scratch folders of version 0.2 are taken with one warning, memory is a limit."""
     plain = mv.protect(PEOPLE, seed=1, **ASKED)
     for machine in (
         {"engine": "memory"},
         {"engine": "disk"},
         {"engine": "disk", "memory": "2GB", "scratch": tmp_path},
     ):
-        other = mv.protect(PEOPLE, seed=1, **ASKED, **machine)
+        with pytest.warns(FutureWarning, match="leave them out") as warned:
+            other = mv.protect(PEOPLE, seed=1, **ASKED, **machine)
+        assert len(warned) == 1
         assert (other.data["AGE"] == plain.data["AGE"]).all()
         assert other.guarantee == plain.guarantee
         assert list(tmp_path.iterdir()) == []

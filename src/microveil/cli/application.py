@@ -4,7 +4,9 @@ import itertools
 import os
 import signal
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -91,6 +93,15 @@ def _end_in_order() -> None:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """Say what is outdated as other messages are said."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=FutureWarning, module="microveil")
+        warnings.showwarning = lambda words, *_where, **_how: print_message(f"warning: {words}")
+        yield
 
 
 def _show_version(*, asked: bool) -> None:
@@ -277,6 +288,9 @@ def protect(
             "--linkage/--no-linkage", help="Link a sample with the original, for the custodian."
         ),
     ] = True,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Have Spark do it: a Parquet file, or a folder of them.")
+    ] = False,
     as_json: Json = False,
     request: dict[str, Any],
 ) -> None:
@@ -287,7 +301,8 @@ def protect(
     from microveil.commands.files import counted_releases, protect_file
     from microveil.evaluation.text_of_findings import custodian_text
 
-    with step_progress() as progress:
+    request |= {"engine": "spark"} if spark else {}
+    with step_progress() as progress, _warnings_in_words():
         release = protect_file(
             data,
             output,

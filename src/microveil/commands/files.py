@@ -21,12 +21,12 @@ from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger
-from microveil.protect.arguments import SPARK
+from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
 from microveil.protect.plan import Plan
-from microveil.protect.recipe import read_recipe
+from microveil.protect.recipe import merged, read_recipe
 from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
 from microveil.protect.settling import Settled, SettledParts, settle_asked
@@ -116,6 +116,7 @@ def protect_file(
     if into is not None:
         check_new_table(into, overwrite=overwrite)
     of_recipe = {} if recipe is None else read_recipe(recipe)
+    warn_of_outdated(merged(of_recipe, arguments))
     if (arguments.get("engine") or of_recipe.get("engine")) == SPARK:
         _refuse_in_spark(
             text is not None and not text.is_unsaid, format not in (None, "parquet"),

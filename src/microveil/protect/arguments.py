@@ -9,6 +9,7 @@ the command line shows its flags without a method at hand.
 import datetime
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -22,11 +23,24 @@ if TYPE_CHECKING:
 
     from microveil.protect.parts import Part
 
-__all__ = ["DECLARED", "DEFAULT", "SPARK", "TRUTH", "Argument", "Arguments", "arguments", "said"]
+__all__ = [
+    "DECLARED",
+    "DEFAULT",
+    "SPARK",
+    "TRUTH",
+    "Argument",
+    "Arguments",
+    "arguments",
+    "said",
+    "warn_of_outdated",
+]
 
 # Who carries a request out: this process, or Spark. "disk" is what recipes of 0.2 may say.
 DEFAULT, SPARK = "memory", "spark"
-ENGINES = (DEFAULT, "disk", SPARK)
+OUTDATED = (
+    "engine and scratch (--engine, --scratch) are only used with Spark now; leave them out. "
+    "Version 0.4 will refuse them"
+)
 
 # What several take: in words, how it is read, and what the flag is.
 COLUMNS = ("names of columns", reading.column_names, list)
@@ -365,19 +379,19 @@ class Arguments:
         reading.population,
     )
     engine: str = argument(
-        f"Who carries it out: {', '.join(ENGINES)}.",
+        "Outdated: use --spark for Spark, and leave it out otherwise.",
         "the name of an engine",
         reading.engine,
         default=DEFAULT,
     )
     memory: int | str | None = argument(
-        "disk: how much memory may be taken, 2GB for example.",
+        "How much memory may be taken, 2GB for example; by default four fifths of what is free.",
         "a number of bytes, or text with MB or GB",
         reading.memory,
         entry=str | int,
     )
     scratch: str | Path | None = argument(
-        "disk, spark: the folder for scratch files; on disk they have no name there.",
+        "spark: the folder for scratch files, which the driver and all executors see.",
         "the path of a folder",
         reading.scratch,
     )
@@ -388,6 +402,13 @@ class Arguments:
     )
     parts: "Iterable[Part | Mapping[str, Any]] | None" = None
     recipe: str | Path | Mapping[str, Any] | None = None
+
+
+def warn_of_outdated(asked: Mapping[str, Any]) -> None:
+    """Warn of arguments of an earlier version that no longer have an effect."""
+    engine = asked.get("engine")
+    if engine in (DEFAULT, "disk") or (engine is None and asked.get("scratch") is not None):
+        warnings.warn(OUTDATED, FutureWarning, stacklevel=3)
 
 
 def _declared() -> dict[str, Argument]:

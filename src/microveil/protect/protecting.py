@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError, stands_alone
-from microveil.protect.arguments import SPARK, Arguments
+from microveil.protect.arguments import SPARK, Arguments, warn_of_outdated
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.plan import Plan
@@ -58,7 +58,8 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     Parameters
     ----------
     table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of arrays
-        One record (row) per person. Or a pyspark.sql.DataFrame, see docs/engines.md.
+        One record (row) per person. Or a polars.LazyFrame, where it is larger than memory, or a
+        pyspark.sql.DataFrame, see docs/engines.md.
     method : str
         A method's id, see `methods`; "auto" takes the one with the least expected error among
         those that keep epsilon at ``scope``; at row scope by public figures alone, a new table
@@ -152,14 +153,12 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     seed : int, optional
         For experiments only: the release then protects nobody.
     engine : {"memory", "disk", "spark"}, optional
-        Who carries it out: it changes nothing of what is promised, nor of what is computed. "disk"
-        works on one column after another, and keeps the others on the disk meanwhile. "spark" is
-        taken by itself for a frame of Spark's, and takes nothing else.
+        Of an earlier version; "spark" is taken by itself for a frame of Spark's.
     memory : int or str, optional
-        How much of it may be taken, "2GB" for example: asks for the engine "disk".
+        How much of it may be taken, "2GB" for example, by default four fifths of what is free.
+        What takes more is refused; of a polars.LazyFrame one column is at hand at a time.
     scratch : str or Path, optional
-        Where that engine has its files, which have no name there; by default the folder for
-        temporary files. Of "spark" a folder that the driver and all executors see.
+        For "spark": a folder that the driver and all executors see.
     record_id : str, optional
         For "spark", whose rows are in no order: the column, different in each record, that decides
         between records of equal values. What is released is as of a table in the order of it.
@@ -235,6 +234,8 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
 
 def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:
     """Whether a table is a frame of Spark's, which alone is protected there."""
+    if not is_of_spark(table):
+        warn_of_outdated(asked)
     if not is_of_spark(table) and asked.get("engine") == SPARK:
         rule, remedy = "Spark takes a Spark data frame", "leave out the engine, or pass one"
         raise RequestError("engine", rule, remedy)

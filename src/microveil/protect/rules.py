@@ -31,7 +31,7 @@ def _record_id(request: "Request") -> Iterator[RequestError]:
         yield RequestError(
             "record_id",
             "rows that are in an order need none: it is for a table of Spark's",
-            "leave it out, or pass a frame of Spark's (--engine spark)",
+            "leave it out, or pass a frame of Spark's (--spark)",
         )
 
 
