@@ -77,7 +77,7 @@ test-slow: $(VENV)/.installed-papers ## Run the long tests, statistical and of t
 
 # One session of Spark at a time: workers of pytest would each start one.
 test-spark: $(VENV)/.installed-spark-test ## Run the tests in a session of Spark: Java 17
-	PYSPARK_PYTHON=$(abspath $(BIN))/python $(BIN)/python -m pytest -q -m spark tests/contract/test_spark.py
+	PYSPARK_PYTHON=$(abspath $(BIN))/python $(BIN)/python -m pytest -q tests/contract/test_spark*.py
 
 $(VENV)/.installed-spark-test: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,spark]'
