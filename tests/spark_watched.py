@@ -1,5 +1,7 @@
-"""Tasks that end at first, as those of a cluster may, and what a release asks of Spark."""
+"""Tasks that are killed at first, as those of a cluster may be, and what is asked of Spark."""
 
+import os
+import signal
 import sys
 from contextlib import contextmanager
 
@@ -42,32 +44,33 @@ def watching():
         yield plans, read
 
 
-def have_tasks_end_at_first(monkeypatch, end, note=lambda *_: None):
-    """Have each task end at its first attempt, when it has given all that it had to give.
+def have_tasks_killed_at_first(monkeypatch, note=lambda *_: None):
+    """Have each task killed at its first attempt, when it has given all that it had to give.
 
     Each batch that a task gives, at whatever attempt, is noted where the task is, with its context.
     """
     from pyspark import cloudpickle
     from pyspark.sql.classic.dataframe import DataFrame
 
+    # Executors do not have the modules of the tests.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     mapped = DataFrame.mapInArrow
     monkeypatch.setattr(
         DataFrame,
         "mapInArrow",
-        lambda self, task, schema: mapped(self, _ending(task, end, note), schema),
+        lambda self, task, schema: mapped(self, _killed_at_first(task, note), schema),
     )
 
 
-def _ending(task, end, note):
+def _killed_at_first(task, note):
     from pyspark import TaskContext
 
-    def first_ends(batches):
+    def work(batches):
         context = TaskContext.get()
         for batch in task(batches):
             note(batch, context)
             yield batch
         if context.attemptNumber() == 0:
-            end()
+            os.kill(os.getpid(), signal.SIGKILL)
 
-    return first_ends
+    return work

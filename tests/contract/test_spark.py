@@ -3,7 +3,6 @@
 import gc
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -30,7 +29,7 @@ from spark_session import (
     take_parts_of,
     take_small_steps,
 )
-from spark_watched import have_tasks_end_at_first, watching
+from spark_watched import have_tasks_killed_at_first, watching
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
@@ -198,10 +197,6 @@ def test_each_release_draws_anew_and_a_seed_draws_alike(spark):
     assert seeded[0].guarantee.randomness == "seeded"
 
 
-def killed():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_a_task_that_is_killed_after_it_gave_all_shows_one_draw_of_each_record(
     spark, monkeypatch, tmp_path
 ):
@@ -216,7 +211,7 @@ def test_a_task_that_is_killed_after_it_gave_all_shows_one_draw_of_each_record(
 
     table = people(60).with_columns(pl.col("AGE").cast(pl.Int64))
     request = {**NOISE, "attributes": ["AGE"], "bounds": {"AGE": (-(10**9), 10**9)}}
-    have_tasks_end_at_first(monkeypatch, killed, note)
+    have_tasks_killed_at_first(monkeypatch, note)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     release = mv.protect(framed(spark, table), record_id="ID", scratch=scratch, **request)
@@ -233,7 +228,7 @@ def test_a_task_that_is_killed_after_it_gave_all_shows_one_draw_of_each_record(
 def test_clusters_of_tasks_that_are_killed_have_one_draw(spark, monkeypatch):
     """Of every task the first attempt is lost: the release is that of memory all the same."""
     table, request = people(60), asked("dp-um")
-    have_tasks_end_at_first(monkeypatch, killed)
+    have_tasks_killed_at_first(monkeypatch)
     there = mv.protect(framed(spark, table), record_id="ID", **request)
     assert rows(there).equals(rows(mv.protect(table, **request)))
 
@@ -364,7 +359,7 @@ def test_histograms_and_pairs_see_one_jitter_that_was_written_once(spark, monkey
     from microveil.synthesis.cuts import Candidates
     from microveil.table import GridColumn
 
-    have_tasks_end_at_first(monkeypatch, killed)
+    have_tasks_killed_at_first(monkeypatch)
     frame = framed(spark, people(100))
     asks = {**FEW, "attributes": ["AGE", "WED"], "categories": {}, "record_id": "ID"}
     with protecting._opened(frame, {**asks, "scratch": tmp_path}) as (_, table, scratch):
