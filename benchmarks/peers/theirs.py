@@ -15,7 +15,7 @@ from benchmarks.peers.bins import Bins, equal_width, own_cuts
 from benchmarks.peers.ours import DELTA, EPSILON, request
 from benchmarks.peers.published import aim
 from benchmarks.peers.tables import SOURCES
-from microveil.guarantee.concentrated import concentrated_budget, epsilon_of
+from microveil.guarantee.budget import concentrated_budget, epsilon_of
 
 LIMIT_SECONDS = 300
 

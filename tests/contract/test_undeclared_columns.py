@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from microveil.errors import RequestError
-from microveil.guarantee.concentrated import concentrated_budget
+from microveil.guarantee.budget import concentrated_budget
 from microveil.methods import METHODS, Choices
 from microveil.noise.counts import gaussian_noise
 from microveil.noise.noise import RandomSource

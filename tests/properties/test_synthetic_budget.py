@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.errors import RequestError
-from microveil.guarantee.concentrated import concentrated_budget
+from microveil.guarantee.budget import concentrated_budget
 from microveil.methods import METHODS, Choices
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.guarantee.concentrated import concentrated_budget
+from microveil.guarantee.budget import concentrated_budget
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
 from microveil.protect import units

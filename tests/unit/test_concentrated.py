@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from microveil.guarantee import concentrated
-from microveil.guarantee.concentrated import concentrated_budget, epsilon_of, root
+from microveil.guarantee import budget
+from microveil.guarantee.budget import concentrated_budget, epsilon_of, root
 from reference.concentrated import least_log_delta, log
 
 BARELY = 1 + Fraction(1, 2**56)
@@ -52,7 +52,7 @@ def test_the_budget_holds_for_extreme_figures_too(epsilon, delta):
 def test_floating_point_decides_as_all_digits_do(epsilon, delta):
     """The order that is found is to the last digit the one that is found without it."""
     found = concentrated_budget(epsilon, delta)
-    with mock.patch.object(concentrated, "DOUBT", math.inf):
+    with mock.patch.object(budget, "DOUBT", math.inf):
         assert concentrated_budget(epsilon, delta) == found
 
 

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 import microveil as mv
 from microveil.compare import compare
 from microveil.compare.answer import answer_of
-from microveil.guarantee.statement import statement_of
+from microveil.guarantee.guarantee import statement_of
 from microveil.report import MapPoint, Spread, key_figures, risk_utility_section
 from microveil.report.attribute_charts import rank_chart
 from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis

@@ -12,7 +12,7 @@ from typing import Any
 
 from microveil.errors import RequestError
 from microveil.guarantee import Condition, Model, Scope
-from microveil.guarantee.scope import six_digits
+from microveil.guarantee.budget import six_digits
 from microveil.methods import METHODS, Method, Promise
 from microveil.protect.claims import conditions_of
 from microveil.protect.domains import read_categories

@@ -12,8 +12,8 @@ import polars
 from microveil.compare.grid import Configuration
 from microveil.compare.measures import Measures
 from microveil.guarantee import Condition, Scope
+from microveil.guarantee.budget import rounded_up
 from microveil.guarantee.condition import OF_REQUESTS
-from microveil.guarantee.scope import rounded_up
 from microveil.protect.exact_audit import audit_of
 from microveil.protect.plan import Plan
 

@@ -3,8 +3,7 @@
 from microveil.guarantee.budget import as_fraction, exact_number, split
 from microveil.guarantee.condition import Condition
 from microveil.guarantee.guarantee import Guarantee
-from microveil.guarantee.model import Model
-from microveil.guarantee.scope import EVERY_SCOPE, Cover, Scope, Scopes
+from microveil.guarantee.scope import EVERY_SCOPE, Cover, Model, Scope, Scopes
 from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
 
 __all__ = [

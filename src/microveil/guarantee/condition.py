@@ -2,7 +2,8 @@
 
 Every place that shows an epsilon (guarantee, summary, terminal, comparison, frontier, advice,
 reports) reads the conditions of the guarantee, and none derives them from a method's name. The
-words of ours stand in `conditions.toml`; a method may state others in its promise.
+words of ours stand in `conditions.toml`; a method may state others in its promise. Remarks that
+depend on the model or on the stream of randomness stand below.
 """
 
 import tomllib
@@ -12,18 +13,22 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from microveil.guarantee.scope import EVERY_SCOPE, Scope
+from microveil.guarantee.scope import EVERY_SCOPE, Model, Scope
 from microveil.guarantee.terms import Unit
 from microveil.text import enumerated, listed, one_line
 
 __all__ = [
+    "FURTHER",
+    "IN_ONE_STREAM",
     "OF_REQUESTS",
     "Condition",
     "cluster_sizes",
     "condition_of",
+    "drawn_by_key",
     "in_short",
     "noise_scales",
     "rank_boundaries",
+    "without_draws",
 ]
 
 WORDS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -32,6 +37,23 @@ WORDS: dict[str, dict[str, Any]] = tomllib.loads(
 # Those that a request brings with it, whatever its method: a comparison says them once for all.
 OF_REQUESTS = frozenset(
     entry.get("id", name) for name, entry in WORDS.items() if not entry.get("of_method")
+)
+FURTHER = {
+    Model.DIFFERENTIAL_PRIVACY: "Every further release of the same people, a rerun of this one "
+    "included, adds its epsilon to this one's: to count them is what the custodian's ledger of "
+    "releases is for.",
+    Model.INDIVIDUAL: "Every further release of the same people, a rerun of this one included, "
+    "can be put beside this one. Epsilons of individual differential privacy bound no such pair: "
+    "the custodian's ledger of releases counts them, where it is kept, and adds nothing up.",
+}
+IN_ONE_STREAM = "an AES-256 stream keyed by the operating system's randomness."
+KEYED = (
+    "a ChaCha20 stream for each record, keyed by the operating system's randomness and named by "
+    "the record's number."
+)
+# Of a new table only the jitter is a record's; cuts and noise are of the one stream as ever.
+KEYED_JITTER = (
+    f"{IN_ONE_STREAM} The jitter that spreads equal values before they are cut comes from {KEYED}"
 )
 
 
@@ -82,14 +104,11 @@ def condition_of(name: str, *, names: Sequence[str] = (), unit: Unit | None = No
     'not for what is released as it is: CITY'
     """
     entry, column = WORDS[name], one_line(unit.column or "") if unit else ""
-    short, text = (
-        entry[key].format(names=listed(names), unit=unit, column=column)
-        for key in ("short", "text")
-    )
+    about = {"names": listed(names), "unit": unit, "column": column}
     return Condition(
         id=entry.get("id", name),
-        short=short,
-        text=text,
+        short=entry["short"].format(**about),
+        text=entry["text"].format(**about),
         is_given=entry.get("is_given", True),
         scopes=tuple(map(Scope, entry.get("scopes", EVERY_SCOPE))),
     )
@@ -111,3 +130,15 @@ def in_short(conditions: Sequence[Condition]) -> tuple[str, ...]:
     given = list(dict.fromkeys(own.short for own in conditions if own.is_given))
     left_out = dict.fromkeys(own.short for own in conditions if not own.is_given)
     return (*([f"with {enumerated(given)} of this table held"] if given else []), *left_out)
+
+
+def drawn_by_key(remarks: tuple[str, ...], *, is_synthetic: bool) -> tuple[str, ...]:
+    """Return remarks as those of a release where a key draws for each record."""
+    drawn = KEYED_JITTER if is_synthetic else KEYED
+    return tuple(remark.replace(IN_ONE_STREAM, drawn) for remark in remarks)
+
+
+def without_draws(remarks: tuple[str, ...], caveats: tuple[str, ...]) -> tuple[str, ...]:
+    """Return remarks as those of a release from a seed: without caveats, and without streams."""
+    streams = (IN_ONE_STREAM, KEYED)
+    return tuple(own for own in remarks if own not in caveats and not own.endswith(streams))

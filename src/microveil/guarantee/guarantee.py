@@ -1,24 +1,31 @@
 """The guarantee of a release: a value that holds nothing that depends on the data."""
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from microveil.guarantee.condition import Condition, condition_of, in_short
-from microveil.guarantee.model import Model
-from microveil.guarantee.reading import contradicts, fields_of, read_contents, with_repeated_people
-from microveil.guarantee.remarks import drawn_by_key
-from microveil.guarantee.scope import Scopes, exact_text, shown, six_digits
+from microveil.errors import FileError
+from microveil.guarantee.budget import exact_text, rounded_up, shown, six_digits
+from microveil.guarantee.condition import Condition, condition_of, drawn_by_key, in_short
+from microveil.guarantee.reading import fields_of, with_repeated_people
+from microveil.guarantee.scope import Model, Scope, Scopes
 from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
-from microveil.text import one_line
+from microveil.schema import Kind
+from microveil.text import enumerated, listed, one_line
+from microveil.text.document import Document
 
-__all__ = ["Guarantee"]
+__all__ = ["Guarantee", "statement_of"]
 
 # What is to be known of an epsilon whose randomness is keyed, in a few words.
 COMPUTATIONAL = "as far as nobody can tell ChaCha20 from chance (a computational claim)"
+# Beyond this an epsilon says nothing to anybody: e**14 is over a million.
+MEANINGLESS, OVER_A_MILLION = 14, "over a million"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +115,28 @@ class Guarantee:
         ...     Guarantee.read(folder / "guarantee.json") == release.guarantee
         True
         """
-        return read_contents(Path(path), cls.from_dict)
+        try:
+            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        except OSError:
+            rule, remedy = "the guarantee cannot be read", "check path and rights"
+        except (
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+        ):
+            rule = "it must be the guarantee.json of a release, of schema 1 or 2"
+            remedy = "pass the file as microveil wrote it"
+        raise FileError(f"{path}", rule, remedy)
 
     @classmethod
     def from_dict(cls, contents: Mapping[str, Any]) -> "Guarantee":
         """Make a guarantee of the plain values that `to_dict` gives, of schema 1 or 2."""
         fields = fields_of(contents)
         # What is shown and what is exact must be one and the same.
-        if contents["schema"] == 2 and (contradicts(fields) or cls(**fields).to_dict() != contents):
+        if contents["schema"] == 2 and cls(**fields).to_dict() != contents:
             raise ValueError
         return cls(**with_repeated_people(fields))
 
@@ -297,7 +318,40 @@ class Guarantee:
 
     def statement(self) -> str:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""
-        # Templates take as long to load as the rest of a release.
-        from microveil.guarantee.statement import statement_of
-
         return statement_of(self.to_dict()).to_markdown()
+
+
+def statement_of(contents: Mapping[str, Any]) -> Document:
+    """Return the statement of a guarantee: all that it says follows from its plain values."""
+    # Templates take as long to load as the rest of a release.
+    from microveil.text.templates import document_of
+
+    return document_of(
+        "guarantee/statement.jinja",
+        **{"parts": [], "synthetic": False, **contents},
+        capitalised=lambda text: text[0].upper() + text[1:],
+        compared=lambda scope, **of_what: Scope(scope).compared(**of_what),
+        counted=lambda number, noun: f"{number} {noun}{'' if number == 1 else 's'}",
+        enumerated=enumerated,
+        factor=_factor,
+        figure=lambda exact: "" if exact is None else six_digits(Fraction(exact)),
+        is_numeric=lambda kind: Kind(kind).is_numeric,
+        listed=listed,
+        model_in_words=lambda name, *, of_centroids=False: (
+            Model(name).of_centroids if of_centroids else Model(name).in_words
+        ),
+        over_a_million=OVER_A_MILLION,
+        published=lambda source: f" ({source})" if source else "",
+        shared_by=lambda unit, k: Unit(**unit).shared_by(k),
+        unit_named=lambda unit: Unit(**unit).named,
+    )
+
+
+def _factor(exact: str | None) -> str:
+    """Write e to the epsilon, rounded up; nothing where there is no epsilon."""
+    if exact is None or Fraction(exact) > MEANINGLESS:
+        return "" if exact is None else OVER_A_MILLION
+    epsilon = rounded_up(Fraction(exact))
+    with localcontext() as context:
+        context.prec, context.rounding = (3 if epsilon >= 0.1 else 5), ROUND_CEILING
+        return f"{+Decimal(repr(math.exp(epsilon))):f}"

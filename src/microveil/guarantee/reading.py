@@ -1,28 +1,29 @@
 """The plain values of a guarantee read again: what they say of its fields, and what they may not.
 
-Nothing here knows the class: a file becomes the values of its fields.
+Nothing here knows the class: a file becomes the values of its fields. A certificate of schema 1
+(version 0.1) becomes one of schema 2 first. What it left unsaid is added, or a file would launder
+an old claim: the noise scales of individual differential privacy are a condition, columns or
+parameters left to the data are one too and cost the row scope, and nothing of it is then
+differential privacy.
 """
 
-import json
+import datetime
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from microveil.errors import FileError
-from microveil.guarantee.condition import Condition, condition_of
-from microveil.guarantee.model import Model
-from microveil.guarantee.schema_1 import COST_ROW_SCOPE, as_schema_2
-from microveil.guarantee.scope import EVERY_SCOPE, Cover, Scope, Scopes
+from microveil.guarantee.budget import exact_number
+from microveil.guarantee.condition import FURTHER, Condition, condition_of
+from microveil.guarantee.scope import EVERY_SCOPE, Cover, Model, Scopes
 from microveil.guarantee.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
 from microveil.schema import Kind, Source
 
-__all__ = ["contradicts", "fields_of", "read_contents", "with_repeated_people"]
+__all__ = ["fields_of", "with_repeated_people"]
 
-Made = TypeVar("Made")
 Fields = dict[str, Any]
 
+COST_ROW_SCOPE = {"columns-chosen", "parameters-chosen"}
 # What individual differential privacy takes as given, and differential privacy never does.
 NOT_DP = {
     *("noise-scales", "rank-boundaries", "cluster-sizes", "bounds", "categories", "resolution"),
@@ -30,22 +31,18 @@ NOT_DP = {
 }
 # Sums of as many as there can be in a row fit 64 bits.
 LARGEST_WEIGHT = 1 << 55
-
-
-def read_contents(path: Path, made: Callable[[Any], Made]) -> Made:
-    """Read a guarantee.json, and make of its values what they are of."""
-    try:
-        return made(json.loads(path.read_text(encoding="utf-8")))
-    except OSError:
-        raise FileError(
-            f"{path}", "the guarantee cannot be read", "check path and rights"
-        ) from None
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        raise FileError(
-            f"{path}",
-            "it must be the guarantee.json of a release, of schema 1 or 2",
-            "pass the file as microveil wrote it",
-        ) from None
+# Sentences by which certificates of schema 1 spoke of what are conditions now.
+SENTENCES = {
+    "was left to a look at the table": "columns-chosen",
+    "Parameters left to advice were chosen by the error": "parameters-chosen",
+    "that means by the same rank boundaries": "rank-boundaries",
+    "rank boundaries held": "rank-boundaries",
+    "Cluster sizes were chosen from the data": "cluster-sizes",
+    "The partition was chosen from the data": "cluster-sizes",
+    "Cells without a value are released as such": "missing-cells",
+    "exactly as they are; this was allowed": "exact-cells",
+}
+NOTHING: dict[str, str | None] = {"epsilon": None, "delta": None}
 
 
 def fields_of(contents: Mapping[str, Any]) -> Fields:
@@ -54,31 +51,14 @@ def fields_of(contents: Mapping[str, Any]) -> Fields:
     Raises
     ------
     KeyError, TypeError, ValueError
-        If they are not those of a guarantee.
+        If they are not those of a guarantee, or claim what no guarantee of ours does.
     """
     if contents["schema"] == 1:
-        contents = as_schema_2(contents)
-    if contents["schema"] != 2:
+        return _fields(_as_schema_2(contents))
+    fields = _fields(contents)
+    if contents["schema"] != 2 or _contradicts(fields):
         raise ValueError
-    exact, kinds, conditions = contents["exact"], contents["kinds"], contents["conditions"]
-    return {
-        **_shared(contents),
-        "delta": _fraction(exact["delta"]) or Fraction(0),
-        "rho": _fraction(exact["rho"]),
-        "n_records": _count(contents["n_records"]) or 0,
-        "unit": _unit(contents["unit"]),
-        "conditions": tuple(map(_condition, conditions)),
-        "attributes": tuple(
-            _terms(name, terms, Kind(kinds[name]), _fraction(exact["shares"][name]))
-            for name, terms in contents["attributes"].items()
-        ),
-        "parts": tuple(map(_part, contents.get("parts", ()))),
-        "randomness": _one_of(contents["randomness"], "os", "keyed", "seeded"),
-        "kept": tuple(map(_words, contents["kept"])),
-        "shuffle": _one_of(contents["shuffle"], None, "rows", "columns", "parts"),
-        "is_synthetic": contents.get("synthetic", False) is True,
-        "remarks": tuple(map(_words, contents["notes"][len(conditions) :])),
-    }
+    return fields
 
 
 def with_repeated_people(fields: Fields) -> Fields:
@@ -94,35 +74,57 @@ def with_repeated_people(fields: Fields) -> Fields:
     return {**fields, "conditions": tuple(ordered)}
 
 
+def _fields(contents: Mapping[str, Any]) -> Fields:
+    exact, kinds, conditions = contents["exact"], contents["kinds"], contents["conditions"]
+    unit = contents["unit"]
+    return {
+        **_shared(contents),
+        "delta": _fraction(exact["delta"]) or Fraction(0),
+        "rho": _fraction(exact["rho"]),
+        "n_records": _count(contents["n_records"]) or 0,
+        "unit": Unit(
+            column=None if unit["column"] is None else _words(unit["column"]),
+            max_rows=_count(unit["max_rows"]) or 1,
+        ),
+        "conditions": tuple(map(_condition, conditions)),
+        "attributes": tuple(
+            _terms(name, terms, Kind(kinds[name]), _fraction(exact["shares"][name]))
+            for name, terms in contents["attributes"].items()
+        ),
+        "parts": tuple(
+            PartTerms(
+                **_shared(part),
+                attributes=tuple(map(_words, part["attributes"])),
+                shuffle=_one_of(part["shuffle"], None, "rows", "columns"),
+            )
+            for part in contents.get("parts", ())
+        ),
+        "randomness": _one_of(contents["randomness"], "os", "keyed", "seeded"),
+        "kept": tuple(map(_words, contents["kept"])),
+        "shuffle": _one_of(contents["shuffle"], None, "rows", "columns", "parts"),
+        "is_synthetic": contents.get("synthetic", False) is True,
+        "remarks": tuple(map(_words, contents["notes"][len(conditions) :])),
+    }
+
+
 def _shared(contents: Mapping[str, Any]) -> Fields:
     """Read what a part says as a whole does."""
+    covers = contents["exact"]["scopes"]
     return {
         **{name: _words(contents[name]) for name in ("method", "title", "source", "deed")},
         "model": Model(contents["model"]),
         "epsilon": _fraction(contents["exact"]["epsilon"]),
         "k": _count(contents["k"]),
         "scopes": Scopes(
-            **{own.value: _cover(contents["exact"]["scopes"][own.value]) for own in EVERY_SCOPE}
+            **{
+                scope.value: Cover(
+                    exact_epsilon=_fraction(covers[scope.value]["epsilon"]),
+                    exact_delta=_fraction(covers[scope.value]["delta"]) or Fraction(0),
+                )
+                for scope in EVERY_SCOPE
+            }
         ),
     }
-
-
-def _cover(exact: Mapping[str, Any]) -> Cover:
-    epsilon, delta = _fraction(exact["epsilon"]), _fraction(exact["delta"])
-    return Cover(exact_epsilon=epsilon, exact_delta=delta or Fraction(0))
-
-
-def _part(contents: Mapping[str, Any]) -> PartTerms:
-    return PartTerms(
-        **_shared(contents),
-        attributes=tuple(map(_words, contents["attributes"])),
-        shuffle=_one_of(contents["shuffle"], None, "rows", "columns"),
-    )
-
-
-def _unit(contents: Mapping[str, Any]) -> Unit:
-    column, rows = contents["column"], _count(contents["max_rows"])
-    return Unit(column=None if column is None else _words(column), max_rows=rows or 1)
 
 
 def _condition(contents: Mapping[str, Any]) -> Condition:
@@ -194,7 +196,7 @@ def _one_of(value: Any, *known: str | None) -> Any:
     return value
 
 
-def contradicts(fields: Fields) -> bool:
+def _contradicts(fields: Fields) -> bool:
     """Whether the fields of a guarantee claim what no guarantee of ours does."""
     scopes, model, unit = fields["scopes"], fields["model"], fields["unit"]
     ids = {own.id for own in fields["conditions"]}
@@ -225,7 +227,7 @@ def _parts_say_less(fields: Fields, parts: Sequence[PartTerms]) -> bool:
         or fields["model"].strength > min(part.model.strength for part in parts)
         or (fields["k"], fields["rho"], fields["is_synthetic"]) != (None, None, False)
         or named != [(terms.name, terms.method) for terms in fields["attributes"]]
-        or fields["epsilon"] != _sum([part.epsilon for part in parts])
+        or fields["epsilon"] != _sum(part.epsilon for part in parts)
         or any(
             part.epsilon is None and (part.scopes.any_covered or part.model in formal)
             for part in parts
@@ -233,20 +235,116 @@ def _parts_say_less(fields: Fields, parts: Sequence[PartTerms]) -> bool:
         or (shuffle == "columns" and any(order != "columns" for order in orders))
         or (shuffle == "parts" and (not any(orders) or set(orders) == {"columns"}))
         or (shuffle in (None, "rows") and any(orders))
-        or any(_covers_too_much(fields["scopes"], parts, scope) for scope in EVERY_SCOPE)
+        or any(
+            _covers_too_much(cover, [part.scopes[scope] for part in parts])
+            for scope, cover in fields["scopes"].by_scope.items()
+        )
     )
 
 
-def _covers_too_much(whole: Scopes, parts: Sequence[PartTerms], scope: Scope) -> bool:
+def _covers_too_much(whole: Cover, covers: Sequence[Cover]) -> bool:
     """Whether a whole covers a scope by less than its parts spend there."""
-    cover, covers = whole[scope], [part.scopes[scope] for part in parts]
-    if cover.exact_epsilon is None:
+    if whole.exact_epsilon is None:
         return False
-    spent = _sum([own.exact_epsilon for own in covers])
-    left_out = sum((own.exact_delta for own in covers), Fraction(0))
-    return spent is None or cover.exact_epsilon < spent or cover.exact_delta < left_out
+    spent = _sum(own.exact_epsilon for own in covers)
+    left_out = sum(own.exact_delta for own in covers)
+    return spent is None or whole.exact_epsilon < spent or whole.exact_delta < left_out
 
 
-def _sum(epsilons: Sequence[Fraction | None]) -> Fraction | None:
-    known = [epsilon for epsilon in epsilons if epsilon is not None]
-    return sum(known, Fraction(0)) if len(known) == len(epsilons) else None
+def _sum(epsilons: Iterable[Fraction | None]) -> Fraction | None:
+    total = Fraction(0)
+    for epsilon in epsilons:
+        if epsilon is None:
+            return None
+        total += epsilon
+    return total
+
+
+def _as_schema_2(old: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a guarantee of schema 1 says, and what it left unsaid, as one of schema 2."""
+    # White space of any kind must not hide a sentence.
+    notes = [" ".join(str.split(note)) for note in old["notes"]]
+    model, attributes = Model(old["model"]), old["attributes"]
+    scopes = {name: _cover(cover) for name, cover in old["scopes"].items()}
+    conditions = list(_conditions(old, " ".join(notes)))
+    if not COST_ROW_SCOPE.isdisjoint(own.id for own in conditions):
+        model, scopes = model.at_most(Model.INDIVIDUAL), {**scopes, "row": NOTHING}
+    named = next(note for note in notes if note.startswith("Method: "))
+    method, _, title = named.removeprefix("Method: ").removesuffix(".").partition(", ")
+    if model is Model.INDIVIDUAL:  # of which one sentence was false
+        further = FURTHER[model]
+        notes = [further if "adds its epsilon to this one's" in note else note for note in notes]
+    return {
+        "schema": 2,
+        "method": method,
+        "title": title,
+        "source": "",
+        "deed": "",
+        "n_records": None,
+        "model": model,
+        "k": old["k"],
+        "unit": {"column": None, "max_rows": 1},
+        "conditions": [own.to_dict() for own in conditions],
+        "attributes": {
+            name: {
+                "method": method,
+                "domain": own["bounds"],
+                "domain_source": own["bounds_source"],
+                "resolution": own["resolution"],
+                "resolution_source": own["resolution_source"],
+            }
+            for name, own in attributes.items()
+        },
+        "randomness": old["randomness"],
+        "kept": old["kept"],
+        "notes": [*(own.text for own in conditions), *notes],
+        "shuffle": None,
+        "exact": {
+            "epsilon": _exact(old["epsilon"]),
+            "delta": None,
+            "rho": None,
+            "scopes": scopes,
+            "shares": {name: _exact(own["share"]) for name, own in attributes.items()},
+        },
+        "kinds": {name: _kind_of(own["bounds"]) for name, own in attributes.items()},
+    }
+
+
+def _conditions(old: Mapping[str, Any], said: str) -> Iterator[Condition]:
+    spends, attributes = old["epsilon"] is not None, old["attributes"]
+    scopes = EVERY_SCOPE if spends else ()
+    if old["randomness"] == "seeded":
+        yield condition_of("seeded").at(scopes)
+    if old["model"] == Model.INDIVIDUAL.value:
+        yield condition_of("noise-scales").at(scopes)
+    for found in dict.fromkeys(own for sentence, own in SENTENCES.items() if sentence in said):
+        if spends:
+            yield condition_of(found)
+        elif found == "missing-cells":
+            yield condition_of(found).at(())
+    for source, found in (("bounds_source", "bounds"), ("resolution_source", "resolution")):
+        names = [name for name, own in attributes.items() if own[source] == Source.DATA.value]
+        if names:
+            yield condition_of(found, names=names).at(scopes)
+    if old["kept"]:
+        yield condition_of("kept-columns", names=old["kept"]).at(scopes)
+
+
+def _cover(cover: Mapping[str, Any]) -> dict[str, str | None]:
+    return NOTHING | ({"epsilon": str(exact_number(cover["epsilon"]))} if cover["covered"] else {})
+
+
+def _exact(number: Any) -> str | None:
+    return None if number is None else str(exact_number(number))
+
+
+def _kind_of(domain: list[Any] | None) -> Kind:
+    """Tell dates and categories from numbers, as far as a certificate shows them."""
+    if not domain or not isinstance(domain[0], str):
+        return Kind.DECIMAL
+    try:
+        for bound in domain:
+            datetime.date.fromisoformat(bound)
+    except ValueError:
+        return Kind.OTHER
+    return Kind.DATE if len(domain) == 2 else Kind.OTHER

@@ -1,16 +1,59 @@
-"""Scopes: what of a neighbouring table is looked at, and by which epsilon each is covered."""
+"""Models and scopes: in what a claim is stated, and what of a neighbouring table is looked at."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, localcontext
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from microveil.guarantee.budget import exact_number
+from microveil.guarantee.budget import exact_text, shown
 
-__all__ = ["EVERY_SCOPE", "Cover", "Scope", "Scopes"]
+__all__ = ["EVERY_SCOPE", "Cover", "Model", "Scope", "Scopes"]
+
+
+class Model(StrEnum):
+    """The privacy model that a release's claim is stated in, the weakest first.
+
+    >>> Model.DIFFERENTIAL_PRIVACY.at_most(Model.INDIVIDUAL)
+    <Model.INDIVIDUAL: 'idp'>
+    """
+
+    NONE = "none"
+    K_ANONYMITY = "k-anonymity"
+    INDIVIDUAL = "idp"
+    DIFFERENTIAL_PRIVACY = "dp"
+
+    @property
+    def strength(self) -> int:
+        """Its place among the models: 0 promises nothing."""
+        return _STRENGTHS[self]
+
+    def at_most(self, other: "Model") -> "Model":
+        """Return the weaker of two models."""
+        return min(self, other, key=lambda model: model.strength)
+
+    @property
+    def in_words(self) -> str:
+        """The model's name in words."""
+        return _IN_WORDS.get(self, self.value)
+
+    @property
+    def of_centroids(self) -> str:
+        """The model's name where it speaks of centroids and not of the rows they stand in."""
+        return _OF_CENTROIDS.get(self, self.in_words)
+
+
+# Looked up for every pair of a comparison's configurations.
+_STRENGTHS = {model: place for place, model in enumerate(Model)}
+_IN_WORDS = {
+    Model.DIFFERENTIAL_PRIVACY: "differential privacy (DP)",
+    Model.INDIVIDUAL: "individual differential privacy (iDP)",
+    Model.NONE: "none: nothing formal is promised",
+}
+_OF_CENTROIDS = {
+    Model.DIFFERENTIAL_PRIVACY: "DP of the centroids",
+    Model.INDIVIDUAL: "iDP of the centroids",
+}
 
 
 class Scope(StrEnum):
@@ -28,25 +71,7 @@ class Scope(StrEnum):
     @property
     def meaning(self) -> str:
         """What is compared, in a sentence or two."""
-        return {
-            Scope.CLUSTER: "One person's values change, everybody stays in the cluster they are "
-            "in, and the published values are looked at.",
-            Scope.VECTOR: "One person's values change, the clusters are formed anew, and all "
-            "published values of an attribute are looked at, without knowing which row is whose.",
-            Scope.ROW: "The same, and it is also seen which rows share a value, that is, which "
-            "people share a cluster.",
-        }[self]
-
-    @property
-    def meaning_of_synthetic(self) -> str:
-        """The same of a new table, which has no clusters and whose rows are nobody's."""
-        looked_at = {
-            Scope.CLUSTER: "the values of the new table are looked at, one by one.",
-            Scope.VECTOR: "all values of an attribute are looked at, the whole column.",
-            Scope.ROW: "whatever is published is looked at: whole rows, all columns together, and "
-            "the noisy counts where they are published too.",
-        }[self]
-        return f"One person's record changes, and {looked_at}"
+        return self.compared(is_synthetic=False, is_of_unit=False)
 
     def compared(self, *, is_synthetic: bool, is_of_unit: bool) -> str:
         """Say what is compared, in the words of a release: of one person, or of a whole unit.
@@ -54,16 +79,30 @@ class Scope(StrEnum):
         >>> Scope.ROW.compared(is_synthetic=True, is_of_unit=True)[:27]
         "One unit's records change, "
         """
-        meaning = self.meaning_of_synthetic if is_synthetic else self.meaning
-        for one, all_of_them in _OF_UNIT.items() if is_of_unit else ():
-            meaning = meaning.replace(one, all_of_them)
-        return meaning
+        words = (_COMPARED_IN_NEW_TABLE if is_synthetic else _COMPARED)[self]
+        return words.format(**(_OF_UNIT if is_of_unit else _OF_PERSON))
 
 
 EVERY_SCOPE = tuple(Scope)
+_COMPARED = {
+    Scope.CLUSTER: "{values} change, everybody stays in the cluster they are in, and the published "
+    "values are looked at.",
+    Scope.VECTOR: "{values} change, the clusters are formed anew, and all published values of an "
+    "attribute are looked at, without knowing which row is whose.",
+    Scope.ROW: "The same, and it is also seen which rows share a value, that is, which people "
+    "share a cluster.",
+}
+# A new table has no clusters, and its rows are nobody's.
+_COMPARED_IN_NEW_TABLE = {
+    Scope.CLUSTER: "{record}, and the values of the new table are looked at, one by one.",
+    Scope.VECTOR: "{record}, and all values of an attribute are looked at, the whole column.",
+    Scope.ROW: "{record}, and whatever is published is looked at: whole rows, all columns "
+    "together, and the noisy counts where they are published too.",
+}
+_OF_PERSON = {"values": "One person's values", "record": "One person's record changes"}
 _OF_UNIT = {
-    "One person's values change": "The values of all records of one unit change",
-    "One person's record changes": "One unit's records change",
+    "values": "The values of all records of one unit",
+    "record": "One unit's records change",
 }
 
 
@@ -148,8 +187,8 @@ class Scopes:
 
     def strongest_at(self, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Scope | None:
         """Return the scope that looks at most among those that keep a budget; None if none does."""
-        kept = (scope for scope, cover in self.by_scope.items() if cover.keeps(epsilon, delta))
-        return max(kept, key=lambda scope: scope.order, default=None)
+        kept = (scope for scope in reversed(EVERY_SCOPE) if self[scope].keeps(epsilon, delta))
+        return next(kept, None)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return the scopes as plain values."""
@@ -164,37 +203,3 @@ class Scopes:
             scope.value: {"epsilon": exact_text(own.exact_epsilon), "delta": str(own.exact_delta)}
             for scope, own in self.by_scope.items()
         }
-
-
-def exact_text(number: Fraction | None) -> str | None:
-    """Write what floating point would round, as a fraction: 1/3."""
-    return None if number is None else str(number)
-
-
-def shown(number: Fraction | None) -> float | None:
-    """Return what is shown of a number: a float that does not understate it."""
-    return None if number is None else rounded_up(number)
-
-
-def six_digits(number: Fraction) -> str:
-    """Write six digits, rounded up: a promise must not be understated.
-
-    >>> six_digits(Fraction(1, 3)), six_digits(Fraction(30))
-    ('0.333334', '30')
-    """
-    with localcontext() as context:
-        context.prec, context.rounding = 6, ROUND_CEILING
-        return f"{float(+Decimal(repr(rounded_up(number)))):.6g}"
-
-
-def rounded_up(number: Fraction) -> float:
-    """Return the nearest float, or the next above it where it would understate the number.
-
-    >>> rounded_up(Fraction(1, 10)), Fraction(rounded_up(Fraction(1, 3))) >= Fraction(1, 3)
-    (0.1, True)
-    """
-    nearest = float(number)
-    # 0.1 is meant by the float that is written so, though that lies a little off.
-    if Fraction(nearest) < number and number != exact_number(repr(nearest)):
-        return math.nextafter(nearest, math.inf)
-    return nearest

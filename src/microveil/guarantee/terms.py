@@ -5,22 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.guarantee.model import Model
-from microveil.guarantee.scope import Scopes, exact_text, shown
-from microveil.schema import (
-    EPOCH,
-    Attribute,
-    Bounds,
-    Categories,
-    Code,
-    Domain,
-    Kind,
-    Source,
-    written,
-)
-from microveil.text import listed, one_line
+from microveil.guarantee.budget import exact_text, shown
+from microveil.guarantee.scope import Model, Scopes
+from microveil.schema import EPOCH, Attribute, Bounds, Categories, Domain, Kind, Source, written
+from microveil.text import one_line
 
-__all__ = ["AttributeTerms", "PartTerms", "Unit"]
+__all__ = ["RESPONSE", "AttributeTerms", "PartTerms", "Transition", "Unit"]
 
 Plain = int | float | str
 Transition = tuple[tuple[int, ...], ...] | str
@@ -45,26 +35,22 @@ class Unit:
         """Whose values a neighbouring table has replaced."""
         return "one record" if self.column is None else f"all records of one unit ({self.named})"
 
+    @property
+    def named(self) -> str:
+        """The column and how many records there may be: a column's name is anybody's text."""
+        return f"{one_line(self.column or '')}, {self.max_rows} at most"
+
     def least(self, k: int) -> str:
         """Say how many a cluster holds at least."""
         return f"{k}" if self.column is None else f"{k} different people ({one_line(self.column)})"
 
     def shared_by(self, k: int) -> str:
         """Say who shares a combination of values."""
-        if self.column is None:
-            return f"at least {k} records"
-        return f"records of at least {self.least(k)}"
-
-    @property
-    def named(self) -> str:
-        """The column and how many records there may be: a column's name is anybody's text."""
-        return f"{one_line(self.column or '')}, {self.max_rows} at most"
+        least = f"at least {self.least(k)}"
+        return f"{least} records" if self.column is None else f"records of {least}"
 
     def draws(self, *, of_unit: bool) -> int:
-        """Return how many draws of an attribute replacing a unit changes at most: one a record.
-
-        Of an attribute that is one value a unit it is one.
-        """
+        """Return how many draws replacing a unit changes at most: one a record, or one in all."""
         return 1 if of_unit else self.max_rows
 
     def spends(self, share: Fraction | None, *, of_unit: bool) -> Fraction | None:
@@ -105,6 +91,7 @@ class AttributeTerms:
     ) -> "AttributeTerms":
         """Take of an attribute what may be published."""
         kind, from_data = attribute.kind, attribute.resolution_from_data
+        is_date = kind is Kind.DATE
         return cls(
             name=attribute.name,
             # Whether numbers have decimals is read from the data where their resolution is.
@@ -115,7 +102,10 @@ class AttributeTerms:
             domain_source=attribute.domain_source,
             resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
             resolution_source=attribute.resolution_source,
-            reasons=tuple(_written_code(code, kind) for code in attribute.reasons),
+            reasons=tuple(
+                written(Fraction(code), kind) if is_date and isinstance(code, int) else code
+                for code in attribute.reasons
+            ),
             transition=transition,
             of_unit=attribute.of_unit,
         )
@@ -144,8 +134,13 @@ class AttributeTerms:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the terms as plain values."""
+        """Return the terms as plain values, without what few attributes have."""
         rows = self.transition
+        rare = {
+            "missing_codes": list(self.reasons),
+            "transition": [*map(list, rows)] if isinstance(rows, tuple) else rows,
+            "of_unit": self.of_unit,
+        }
         return {
             "method": self.method,
             "share": None if self.share is None else float(self.share),
@@ -153,13 +148,7 @@ class AttributeTerms:
             "domain_source": self.domain_source.value,
             "resolution": self.resolution,
             "resolution_source": self.resolution_source.value,
-            **({"missing_codes": list(self.reasons)} if self.reasons else {}),
-            **(
-                {"transition": [*map(list, rows)] if isinstance(rows, tuple) else rows}
-                if rows
-                else {}
-            ),
-            **({"of_unit": True} if self.of_unit else {}),
+            **{name: value for name, value in rare.items() if value},
         }
 
 
@@ -178,11 +167,6 @@ class PartTerms:
     scopes: Scopes  # nothing is covered where a seed drew it
     shuffle: str | None  # "rows" or "columns", in a random order of their own
 
-    @property
-    def named(self) -> str:
-        """Its attributes, in a line."""
-        return listed(self.attributes)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values."""
         return {
@@ -198,12 +182,6 @@ class PartTerms:
             "shuffle": self.shuffle,
             "exact": {"epsilon": exact_text(self.epsilon), "scopes": self.scopes.exact()},
         }
-
-
-def _written_code(code: Code, kind: Kind) -> Plain:
-    if isinstance(code, str):
-        return code
-    return written(Fraction(code), Kind.DATE) if kind is Kind.DATE else code
 
 
 def _number_of(shown: Plain, kind: Kind) -> Fraction:

@@ -21,7 +21,7 @@ from typing import Any
 
 from microveil.errors import RequestError
 from microveil.guarantee import Cover, Model, Scopes, exact_number, split
-from microveil.guarantee.concentrated import concentrated_budget, epsilon_of, root
+from microveil.guarantee.budget import concentrated_budget, epsilon_of, root
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.schema import EPOCH, Attribute, Kind

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.guarantee.concentrated import epsilon_of
+from microveil.guarantee.budget import epsilon_of
 from microveil.noise.counts import CountNoise
 from microveil.protect.plan import Plan
 from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from microveil.guarantee import Model, Unit
-from microveil.guarantee.remarks import FURTHER, IN_ONE_STREAM
+from microveil.guarantee.condition import FURTHER, IN_ONE_STREAM
 from microveil.methods import Promise
 from microveil.protect.request import Advised, Request
 from microveil.schema import Attribute

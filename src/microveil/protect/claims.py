@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
-from microveil.guarantee.condition import condition_of
-from microveil.guarantee.remarks import without_draws
+from microveil.guarantee.condition import condition_of, without_draws
 from microveil.methods import Promise
 from microveil.methods.planned import AttributePlan
 from microveil.protect.circumstances import (

@@ -12,7 +12,7 @@ from typing import Any
 
 from microveil.errors import RequestError
 from microveil.guarantee import Cover, Guarantee, Model, PartTerms, Scope, Scopes
-from microveil.guarantee.remarks import without_draws
+from microveil.guarantee.condition import without_draws
 from microveil.methods import Promise
 from microveil.protect.arguments import arguments
 from microveil.protect.circumstances import (

@@ -16,8 +16,8 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee import Condition, Unit
+from microveil.guarantee.budget import rounded_up
 from microveil.guarantee.condition import in_short
-from microveil.guarantee.scope import rounded_up
 from microveil.methods.planned import AttributePlan
 from microveil.protect.accounted import Accounted, accounted_of
 from microveil.protect.plan import Plan

@@ -1,7 +1,7 @@
 """What was released and what it guarantees: the first that the page says."""
 
 from microveil.guarantee import Guarantee
-from microveil.guarantee.statement import statement_of
+from microveil.guarantee.guarantee import statement_of
 from microveil.report.documents import written
 from microveil.report.key_figures import KeyFigure, key_figures
 from microveil.report.markup import Markup, element, fragment
