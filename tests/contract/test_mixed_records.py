@@ -12,7 +12,7 @@ import pytest
 
 import microveil as mv
 from microveil.commands.files import protect_file
-from microveil.methods.category_plans import CategoryPlan, HistogramPlan, noisy_weights
+from microveil.methods.category_plans import ClusterValuePlan, HistogramPlan, noisy_weights
 from microveil.methods.centroids import CentroidPlan
 from microveil.noise.noise import RandomSource, discrete_laplace
 from reference import mdav as plain
@@ -72,7 +72,7 @@ def test_each_kind_is_represented_in_its_own_way(releases, method):
     table, _ = releases
     planned = mv.plan(table, method=method, **ASKED)
     kinds = {part.attribute.name: type(part) for part in planned.attributes}
-    assert kinds.pop("EDUCATION") is kinds.pop("REGION") is CategoryPlan
+    assert kinds.pop("EDUCATION") is kinds.pop("REGION") is ClusterValuePlan
     assert set(kinds.values()) == {CentroidPlan}
     *_, education, region = planned.attributes
     for part, words, typical in (
@@ -84,12 +84,12 @@ def test_each_kind_is_represented_in_its_own_way(releases, method):
         ends = np.cumsum(part.partition.sizes)
         members = np.split(part.partition.order, ends[:-1])
         clusters = [[own[record] for record in cluster] for cluster in members]
-        assert [words[place] for place in part.chosen] == mixed_mdav.settled(
+        assert [words[place] for place in part.units] == mixed_mdav.settled(
             list(map(typical, clusters)), clusters
         )
         assert part.differing == pytest.approx(
             np.mean(
-                np.repeat(part.chosen, part.partition.sizes)
+                np.repeat(part.units, part.partition.sizes)
                 != np.array(codes)[part.partition.order]
             )
         )

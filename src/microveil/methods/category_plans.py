@@ -1,4 +1,4 @@
-"""Plans of categories in clusters: one for a cluster, or drawn anew from its noisy counts."""
+"""Plans of clusters by counts: one value for all records of a cluster, or a category drawn anew."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,26 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.methods.planned import (
-    Mask,
-    common_figures,
-    in_table,
-    released_numbers,
-    squares_about_rounded,
-)
+from microveil.methods.centroids import joint_means, rounded_means
+from microveil.methods.planned import SinglePlan, in_table, released_numbers
 from microveil.noise.noise import NoiseGrid, RandomSource, discrete_laplace, noise_grid, uniform
 from microveil.partition import Partition
-from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers
 
 __all__ = [
-    "CategoryPlan",
+    "ClusterValuePlan",
     "HistogramPlan",
-    "category_counts",
     "noisy_histogram",
     "noisy_weights",
-    "typical_categories",
-    "typical_positions",
+    "typical_values",
 ]
 
 Whole = NDArray[np.int64]
@@ -38,30 +30,124 @@ MOST_WEIGHT = 1 << 62
 TRIALS = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Counted:
-    """A plan of a categorical attribute by the counts of its clusters.
+@dataclass(frozen=True, kw_only=True)
+class _ClusterPlan(SinglePlan):
+    """A plan of clusters whose records are at hand."""
 
-    Attributes
-    ----------
-    attribute : Attribute
-    share : Fraction or None
-        None where no noise is drawn.
-    partition : Partition
-    missing : bool array (n_records,) or None
-    counts : int64 array (n_clusters, n_categories)
-    """
-
-    attribute: Attribute
-    share: Fraction | None
     partition: Partition
-    missing: Mask | None
-    counts: Whole
 
     @property
     def n_clusters(self) -> int:
         """The number of clusters."""
         return self.partition.n_clusters
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        return {
+            **super().to_dict(),
+            "n_clusters": self.n_clusters,
+            "smallest_cluster": int(self.partition.sizes.min()),
+            "largest_cluster": int(self.partition.sizes.max()),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterValuePlan(_ClusterPlan):
+    """One value for all records of a cluster, or none where that is a value: no noise is drawn.
+
+    Attributes
+    ----------
+    has_value : bool array (n_clusters,)
+        Whether the cluster is released with a value.
+    units : int64 array (n_clusters,)
+        That value, in grid units; any where there is none.
+    n_present, sums : int64 arrays (n_clusters,)
+        How many of the cluster's records have a value, and their sum in grid units.
+    squares : float64 array (n_clusters,)
+        Squared distances of these values to their mean.
+    kept : int64 array (n_clusters,)
+        How many records get what they had, a missing value too.
+    category_counts : int64 array (n_categories,), or None
+        How many records have each category, those that lack it last; None of numbers.
+    """
+
+    has_value: NDArray[np.bool_]
+    units: Whole
+    n_present: Whole
+    sums: Whole
+    squares: NDArray[np.float64]
+    kept: Whole
+    category_counts: Whole | None
+
+    @property
+    def n_cells(self) -> int:
+        """Cells with a value before and after: none lies at a distance from a missing one."""
+        return int(self.n_present[self.has_value].sum())
+
+    @property
+    def differing(self) -> float:
+        """Share of the records that get another category, or lose or gain one."""
+        return float(1 - self.kept.sum() / len(self.partition.order))
+
+    def squares_and_mean(self) -> tuple[float, float]:
+        """Return squared distances of the values that stay to their mean, and that mean."""
+        if not self.n_cells:
+            return 0.0, 0.0
+        sizes, means = self._means()
+        apart = means - means[0]
+        middle = float(np.average(apart, weights=sizes))
+        within = self.squares[self.has_value].sum()
+        squares = float(within + (sizes * (apart - middle) ** 2).sum())
+        return squares, float(np.average(means, weights=sizes))
+
+    def _means(self) -> tuple[Whole, NDArray[np.float64]]:
+        """Return numbers of values and means of the clusters with a value."""
+        sizes = self.n_present[self.has_value]
+        return sizes, self.sums[self.has_value] / sizes
+
+    def expected_error(self, *, isotonic: bool) -> float | None:
+        """Squared distance of released to original values; None for categories in no order."""
+        del isotonic
+        if not self.attribute.kind.is_ranked:
+            return None
+        if not self.n_cells:
+            return 0.0
+        sizes, means = self._means()
+        moved = sizes * (self.units[self.has_value] - means) ** 2
+        return float(self.squares[self.has_value].sum() + moved.sum())
+
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+        """Give every record what its cluster has; nothing is drawn."""
+        del source, isotonic
+        rows = self.partition.broadcast(self.attribute.from_grid(self.units))
+        return released_numbers(self.attribute, rows, self.missing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        figures = super().to_dict()
+        n_records = len(self.partition.order)
+        if self.n_present.sum() < n_records:
+            figures["clusters_without_value"] = int(np.count_nonzero(~self.has_value))
+        if self.category_counts is not None:
+            figures["changed_cells"] = int(n_records - self.kept.sum())
+        return figures
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistogramPlan(_ClusterPlan):
+    """A category for every record, drawn by its cluster's noisy counts.
+
+    Attributes
+    ----------
+    counts : int64 array (n_clusters, n_categories)
+    scale : int
+        Of the noise on every count, in steps of the noise grid.
+    grid : NoiseGrid
+    """
+
+    counts: Whole
+    scale: int
+    grid: NoiseGrid
 
     @property
     def n_cells(self) -> int:
@@ -69,117 +155,36 @@ class _Counted:
         return len(self.partition.order)
 
     @property
-    def exact_cells(self) -> int:
-        """No cell that noise was due for comes out as it is."""
-        return 0
+    def vector_loss(self) -> float:
+        """A bound, for every table: one record changes two counts in every cluster at most."""
+        return float(Fraction(2 * self.n_clusters << self.grid.bits, self.scale))
 
     @property
     def category_counts(self) -> Whole:
         """How many records have each category, int64 (n_categories,)."""
         return np.asarray(self.counts.sum(axis=0))
 
-    @property
-    def total_squares(self) -> float:
-        """Squared distances of the positions to their mean."""
+    def squares_and_mean(self) -> tuple[float, float]:
+        """Return squared distances of the positions to their mean, and that mean."""
         counts, positions = self.category_counts, np.arange(self.counts.shape[1])
         mean = float(np.average(positions, weights=counts))
-        return float((counts * (positions - mean) ** 2).sum())
-
-    @property
-    def squares_about_published_mean(self) -> float:
-        """Squared distances of the positions to their mean rounded to a category."""
-        mean = float(np.average(np.arange(self.counts.shape[1]), weights=self.category_counts))
-        return squares_about_rounded(self.total_squares, mean, self.n_cells)
-
-    def _squares(self, chances: NDArray[np.float64]) -> float:
-        """Squared distances to be expected of positions drawn by chances of a cluster."""
-        positions = np.arange(self.counts.shape[1])
-        apart = (positions[:, None] - positions[None, :]) ** 2
-        return float(((self.counts @ apart) * chances).sum())
-
-    def _changed(self, chances: NDArray[np.float64]) -> float:
-        """Share of the records that get another category, to be expected."""
-        return float(1 - (self.counts * chances).sum() / self.n_cells)
-
-    def _figures(self) -> dict[str, Any]:
-        return {
-            **common_figures(self.attribute, self.share, self.missing),
-            "n_clusters": self.n_clusters,
-            "smallest_cluster": int(self.partition.sizes.min()),
-            "largest_cluster": int(self.partition.sizes.max()),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryPlan(_Counted):
-    """One category for all records of a cluster: no noise is drawn.
-
-    Attributes
-    ----------
-    chosen : int64 array (n_clusters,)
-        The position of the category that stands for each cluster.
-    """
-
-    chosen: Whole
-
-    @property
-    def vector_loss(self) -> float | None:
-        """No bound: nothing is promised."""
-        return None
-
-    @property
-    def differing(self) -> float:
-        """Share of the records that get another category."""
-        return self._changed(self._chances)
-
-    @property
-    def _chances(self) -> NDArray[np.float64]:
-        return np.asarray(np.arange(self.counts.shape[1]) == self.chosen[:, None], dtype=np.float64)
-
-    def expected_error(self, *, isotonic: bool) -> float | None:
-        """Squared distance of released to original ranks; None for categories in no order."""
-        del isotonic
-        return self._squares(self._chances) if self.attribute.kind.is_ranked else None
-
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
-        """Give every record its cluster's category; nothing is drawn."""
-        del source, isotonic
-        rows = self.partition.broadcast(self.attribute.from_grid(self.chosen))
-        return released_numbers(self.attribute, rows, self.missing)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        return {**self._figures(), "changed_cells": round(self.differing * self.n_cells)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistogramPlan(_Counted):
-    """A category for every record, drawn by its cluster's noisy counts.
-
-    Attributes
-    ----------
-    scale : int
-        Of the noise on every count, in steps of the noise grid.
-    grid : NoiseGrid
-    """
-
-    scale: int
-    grid: NoiseGrid
-
-    @property
-    def vector_loss(self) -> float | None:
-        """A bound, for every table: one record changes two counts in every cluster at most."""
-        return float(Fraction(2 * self.n_clusters << self.grid.bits, self.scale))
+        return float((counts * (positions - mean) ** 2).sum()), mean
 
     @property
     def differing(self) -> float:
         """Share of the records that are expected to get another category."""
-        return self._on_average(self._changed)
+        return self._on_average(
+            lambda chances: float(1 - (self.counts * chances).sum() / self.n_cells)
+        )
 
     def expected_error(self, *, isotonic: bool) -> float | None:
         """Squared distance of released to original ranks; None for categories in no order."""
         del isotonic
-        return self._on_average(self._squares) if self.attribute.kind.is_ranked else None
+        if not self.attribute.kind.is_ranked:
+            return None
+        positions = np.arange(self.counts.shape[1])
+        apart = self.counts @ (positions[:, None] - positions[None, :]) ** 2
+        return self._on_average(lambda chances: float((apart * chances).sum()))
 
     def _on_average(self, figure: Callable[[NDArray[np.float64]], float]) -> float:
         weigh = partial(noisy_weights, self.counts, self.scale, self.grid.bits)
@@ -203,35 +208,18 @@ class HistogramPlan(_Counted):
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         return {
-            **self._figures(),
+            **super().to_dict(),
             "noise_grid_bits": self.grid.bits,
             "count_noise_scale": self.scale / (1 << self.grid.bits),
         }
 
 
 def noisy_weights(counts: Whole, scale: int, bits: int, source: RandomSource) -> Whole:
-    """Add noise to counts, and make weights of them that a category can be drawn by.
+    """Add noise in steps of 2**-bits to counts, and make weights to draw a category by.
 
-    Parameters
-    ----------
-    counts : int64 array (n_clusters, n_categories)
-    scale : int
-        Of the discrete Laplace noise, in steps of 2**-bits.
-    bits : int
-    source : RandomSource
+    All after the noise is post-processing: counts below 0 become 0, what no 64 bits would hold is
+    cut off at a public limit, and weights are all alike where none is above 0.
 
-    Returns
-    -------
-    int64 array (n_clusters, n_categories)
-        Not below 0, and all alike where none is above; a cluster's sum fits 64 bits.
-
-    Notes
-    -----
-    All after the noise is post-processing: counts below 0 become 0, and what no 64 bits would
-    hold is cut off at a public limit.
-
-    Examples
-    --------
     >>> noisy_weights(np.array([[7, 0]]), 1, 20, RandomSource.seeded(1)).shape
     (1, 2)
     """
@@ -242,7 +230,7 @@ def noisy_weights(counts: Whole, scale: int, bits: int, source: RandomSource) ->
     return np.asarray(weights)
 
 
-def category_counts(column: GridColumn, partition: Partition) -> Whole:
+def _category_counts(column: GridColumn, partition: Partition) -> Whole:
     """Count the records of each cluster by category: (n_clusters, n_categories)."""
     lower, upper = column.attribute.grid_bounds or column.extremes
     n_categories = upper - lower + 1
@@ -251,20 +239,61 @@ def category_counts(column: GridColumn, partition: Partition) -> Whole:
     return counts.reshape(partition.n_clusters, n_categories)
 
 
-def typical_categories(column: GridColumn, partition: Partition) -> CategoryPlan:
-    """Plan one category for each cluster: a median of ranks, else the commonest."""
-    counts = category_counts(column, partition)
-    return CategoryPlan(
-        attribute=column.attribute,
-        share=None,
-        partition=in_table(column, partition),
-        missing=column.missing,
-        counts=counts,
-        chosen=typical_positions(column, counts),
+def typical_values(
+    column: GridColumn, partition: Partition, *, may_lack: bool = False
+) -> ClusterValuePlan:
+    """Plan one value for each cluster, or none where being without one may be a value.
+
+    The mean of numbers, a median of ranks, else the commonest category. A number or a rank is
+    missing where more than half of the cluster's records lack it; of categories in no order being
+    missing is one more. A distance has no say in the former: clusters at the edge of a table, whose
+    values are farther from one another than from a missing one, would all lose them.
+
+    Parameters
+    ----------
+    column : GridColumn
+    partition : Partition
+        Of all records of the table with ``may_lack``, else of those that have a value.
+    may_lack : bool
+    """
+    attribute, missing = column.attribute, column.missing
+    having = partition.within(~missing) if may_lack and missing is not None else partition
+    n_missing = partition.sizes - having.sizes
+    represented = joint_means(column.values, having)
+    has_value, counts = n_missing <= having.sizes, None
+    if attribute.categories is not None:
+        lower, _ = attribute.grid_bounds or (0, 0)
+        counts = _category_counts(column, having)
+        chosen = _typical_positions(column, counts, n_missing if may_lack else None)
+        has_value = chosen < counts.shape[1]
+        chosen = np.where(has_value, chosen, 0)
+        units, alike = lower + chosen, counts[np.arange(len(chosen)), chosen]
+    else:
+        units = np.zeros_like(represented.sums)
+        if has_value.any():
+            units[has_value] = rounded_means(
+                attribute, represented.sums[has_value], having.sizes[has_value], column.extremes
+            )
+        alike = np.zeros_like(units)
+    if may_lack:
+        missing = None if has_value.all() else ~has_value[partition.labels]
+        if counts is not None:
+            counts = np.column_stack([counts, n_missing])
+    return ClusterValuePlan(
+        attribute=attribute,
+        missing=missing,
+        partition=partition if may_lack else in_table(column, partition),
+        has_value=has_value,
+        units=units,
+        n_present=having.sizes,
+        sums=represented.sums,
+        squares=represented.within,
+        kept=np.where(has_value, alike, n_missing),
+        category_counts=None if counts is None else counts.sum(axis=0),
     )
 
 
-def typical_positions(
+def _typical_positions(
     column: GridColumn, counts: NDArray[np.int64], n_missing: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
     """Choose a category by the counts of each cluster, (n_clusters, n_categories).
@@ -312,21 +341,12 @@ def _settled(
 
 
 def noisy_histogram(
-    column: GridColumn,
-    partition: Partition,
-    share: Fraction,
-    *,
-    grid_share: Fraction,
+    column: GridColumn, partition: Partition, share: Fraction, *, grid_share: Fraction
 ) -> HistogramPlan:
     """Plan a draw from each cluster's noisy counts, which one record changes two of.
 
-    Parameters
-    ----------
-    column : GridColumn
-    partition : Partition
-    share : Fraction
-    grid_share : Fraction
-        What two changed counts of one cluster may lose: the noise has scale 2 / grid_share.
+    ``grid_share`` is what two changed counts of one cluster may lose: the noise has scale
+    2 / grid_share.
     """
     # A count is of sensitivity 1, as a value between 0 and 1 is.
     grid = noise_grid(
@@ -337,7 +357,7 @@ def noisy_histogram(
         share=share,
         partition=in_table(column, partition),
         missing=column.missing,
-        counts=category_counts(column, partition),
+        counts=_category_counts(column, partition),
         scale=grid.unit,
         grid=grid,
     )

@@ -7,7 +7,6 @@ two see the summary of the clusters alone, wherever their records are.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,13 +15,7 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.kernels import ranking as kernel
 from microveil.methods.base import Choices
-from microveil.methods.planned import (
-    Mask,
-    common_figures,
-    in_table,
-    released_numbers,
-    squares_about_rounded,
-)
+from microveil.methods.planned import SinglePlan, in_table, released_numbers
 from microveil.noise.isotonic import in_order
 from microveil.noise.noise import (
     LARGEST_SCALE,
@@ -44,11 +37,11 @@ __all__ = [
     "RankedSteps",
     "Represented",
     "Shifts",
+    "centroid_plan",
     "domain",
+    "joint_centroids",
     "joint_means",
     "means",
-    "noisy_centroids",
-    "plain_centroids",
     "rounded_means",
     "winsorised_means",
 ]
@@ -75,17 +68,18 @@ class Represented:
 
     Attributes
     ----------
-    sums : int64 array (n_clusters,)
-        Size times centroid, in grid units.
-    remainder : int64 array (n_clusters,)
-        Sum of the values less that: 0 but for winsorised means.
+    sizes, sums : int64 arrays (n_clusters,)
+        Sums are size times centroid, in grid units.
     within : float64 array (n_clusters,)
         Squared distances of the values to their centroid.
+    remainder : int64 array (n_clusters,), or one for all
+        Sum of the values less that above: 0 but for winsorised means.
     """
 
+    sizes: Whole
     sums: Whole
-    remainder: Whole
     within: Float
+    remainder: Whole | np.int64 = np.int64(0)  # noqa: RUF009 -- a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +113,7 @@ class Noise:
 
 def means(clusters: Clusters) -> Represented:
     """Represent clusters by their means."""
-    sums = clusters.sums
-    return Represented(
-        sums=sums, remainder=np.broadcast_to(np.int64(0), sums.shape), within=clusters.squares
-    )
+    return Represented(sizes=clusters.sizes, sums=clusters.sums, within=clusters.squares)
 
 
 def winsorised_means(clusters: Clusters) -> Represented:
@@ -131,16 +122,14 @@ def winsorised_means(clusters: Clusters) -> Represented:
     remainder = clusters.sums - sums
     # About another point than the mean, squares grow by size times squared distance.
     within = clusters.squares + remainder.astype(np.float64) ** 2 / clusters.sizes
-    return Represented(sums=sums, remainder=remainder, within=within)
+    return Represented(sizes=clusters.sizes, sums=sums, within=within, remainder=remainder)
 
 
 def joint_means(values: Whole, partition: Partition) -> Represented:
     """Represent clusters formed by several attributes by the means of one of these."""
     sums, squares = np.empty_like(partition.sizes), np.empty(partition.n_clusters)
     kernel.moments(values[partition.order], partition.sizes, sums, squares)
-    return Represented(
-        sums=sums, remainder=np.broadcast_to(np.int64(0), sums.shape), within=squares
-    )
+    return Represented(sizes=partition.sizes, sums=sums, within=squares)
 
 
 def domain(attribute: Attribute) -> tuple[int, int]:
@@ -151,20 +140,13 @@ def domain(attribute: Attribute) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CentroidPlan:
-    """Clusters, their sums and the noise on these.
+class CentroidPlan(SinglePlan):
+    """Clusters, their sums and the noise on these; without a share none is drawn.
 
     Attributes
     ----------
-    attribute : Attribute
-    share : Fraction or None
-        None where no noise is drawn.
-    sizes, sums : int64 arrays (n_clusters,)
-        Sums of the values, or of the winsorised values, in grid units.
-    remainder : int64 array (n_clusters,)
-        Sum of the values less the sum above.
-    within : float64 array (n_clusters,)
-        Squared distances of the cluster's values to its centroid, in squared grid units.
+    sizes, sums, within, remainder
+        As of `Represented`.
     sensitivities : int64 array (n_clusters,)
         Of these sums, by the method's rule; 0 where a cluster comes out exactly.
     scales : int64 array (n_clusters,)
@@ -176,22 +158,18 @@ class CentroidPlan:
         None where no cluster was merged to hide equal values.
     partition : Partition or None
         The records of the table in each cluster; None where they are in no process at hand.
-    missing : bool array (n_records,) or None
     """
 
-    attribute: Attribute
-    share: Fraction | None
     sizes: Whole
     sums: Whole
-    remainder: Whole
     within: Float
+    remainder: Whole
     sensitivities: Whole
     scales: Whole
     grid: NoiseGrid
     shifts: Shifts | None
     widening: Widening | None = None
     partition: Partition | None = None
-    missing: Mask | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -231,23 +209,16 @@ class CentroidPlan:
         """Squared distances of the values to the centroids of their clusters."""
         return float(self.within.sum())
 
-    @cached_property
-    def total_squares(self) -> float:
-        """Squared distances of the values to their mean, in squared grid units."""
+    def squares_and_mean(self) -> tuple[float, float]:
+        """Return squared distances of the values to their mean, and that mean, in grid units."""
         plain = self.sums + self.remainder
         first = int(plain[0]) / int(self.sizes[0])
-        about_first = plain / self.sizes - first
-        middle = float(np.average(about_first, weights=self.sizes))
+        centroids = plain / self.sizes
+        middle = float(np.average(centroids - first, weights=self.sizes))
         about_means = self.within - self.remainder.astype(np.float64) ** 2 / self.sizes
-        between = (self.sizes * (about_first - middle) ** 2).sum()
-        return float(np.maximum(about_means, 0).sum() + between)
-
-    @property
-    def squares_about_published_mean(self) -> float:
-        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
-        plain = (self.sums + self.remainder) / self.sizes
-        mean = float(np.average(plain, weights=self.sizes))
-        return squares_about_rounded(self.total_squares, mean, self.n_cells)
+        between = (self.sizes * (centroids - first - middle) ** 2).sum()
+        squares = float(np.maximum(about_means, 0).sum() + between)
+        return squares, float(np.average(centroids, weights=self.sizes))
 
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
@@ -282,7 +253,7 @@ class CentroidPlan:
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         figures = {
-            **common_figures(self.attribute, self.share, self.missing),
+            **super().to_dict(),
             "n_clusters": self.n_clusters,
             "smallest_cluster": int(self.sizes.min()),
             "largest_cluster": int(self.sizes.max()),
@@ -328,8 +299,7 @@ class RankedSteps:
 
     def _planned(self, column: GridColumn, choices: Choices) -> CentroidPlan:
         partition, clusters = self.partition(column.values, column.attribute, choices)
-        plan = self.of_clusters(clusters, column.attribute, choices)
-        return replace(plan, partition=in_table(column, partition), missing=column.missing)
+        return _placed(self.of_clusters(clusters, column.attribute, choices), column, partition)
 
     def of_clusters(
         self, clusters: Clusters, attribute: Attribute, choices: Choices
@@ -337,60 +307,72 @@ class RankedSteps:
         """Plan the noise on clusters whose records are anywhere."""
         represented = self.representative(clusters)
         extremes = int(clusters.smallest[0].min()), int(clusters.largest[0].max())
-        if self.noise is None:
-            plan = plain_centroids(attribute, clusters.sizes, represented, extremes)
-        else:
+        share = noise = None
+        if self.noise is not None:
             noise, share = self.noise(clusters, attribute, choices), choices.shares[attribute.name]
-            plan = noisy_centroids(attribute, clusters.sizes, represented, share, noise, extremes)
+        plan = centroid_plan(attribute, represented, extremes, share, noise)
         return replace(plan, widening=clusters.widening)
 
 
-def noisy_centroids(
-    attribute: Attribute,
-    sizes: Whole,
-    represented: Represented,
-    share: Fraction,
-    noise: Noise,
-    extremes: tuple[int, int],
+def joint_centroids(
+    column: GridColumn,
+    partition: Partition,
+    share: Fraction | None = None,
+    noise: Noise | None = None,
 ) -> CentroidPlan:
-    """Plan noise on the sums of clusters.
+    """Plan the means of clusters that several attributes formed, and the noise on their sums."""
+    represented = joint_means(column.values, partition)
+    plan = centroid_plan(column.attribute, represented, column.extremes, share, noise)
+    return _placed(plan, column, partition)
 
-    Parameters
-    ----------
-    attribute : Attribute
-    sizes : int64 array (n_clusters,)
-    represented : Represented
-    share : Fraction
-        What of epsilon may be spent on a record.
-    noise : Noise
-    extremes : (int, int)
-        The smallest and largest value, in grid units: held against what fits, no more.
+
+def _placed(plan: CentroidPlan, column: GridColumn, partition: Partition) -> CentroidPlan:
+    """Return a plan with the records of the table that are in each of its clusters."""
+    return replace(plan, partition=in_table(column, partition), missing=column.missing)
+
+
+def centroid_plan(
+    attribute: Attribute,
+    represented: Represented,
+    extremes: tuple[int, int],
+    share: Fraction | None = None,
+    noise: Noise | None = None,
+) -> CentroidPlan:
+    """Plan the noise on the sums of clusters, or plain microaggregation where there is none.
+
+    The smallest and the largest value, in grid units, are held against what fits, no more.
 
     Raises
     ------
     RequestError
         If sums or scales would not fit 64 bits.
     """
-    largest = noise.largest_cluster or int(sizes.max())
-    grid = noise_grid(
-        attribute.name,
-        noise.grid_share or share,
-        largest,
-        attribute.grid_bounds,
-        extremes,
-        room=noise.room,
-    )
-    if noise.scales is None:
-        scales = grid.scales(np.asarray(noise.sensitivities))
+    sizes = represented.sizes
+    scales: Whole | np.int64 = np.int64(0)
+    if noise is None:
+        noise = Noise(sensitivities=np.int64(0), shifts=None)
+        grid = _plain_grid(attribute, sizes, extremes)
     else:
-        scales = _rounded_up(attribute, noise.scales, grid)
+        assert share is not None  # noqa: S101 -- nothing is spent without one
+        grid = noise_grid(
+            attribute.name,
+            noise.grid_share or share,
+            noise.largest_cluster or int(sizes.max()),
+            attribute.grid_bounds,
+            extremes,
+            room=noise.room,
+        )
+        if noise.scales is None:
+            scales = grid.scales(np.asarray(noise.sensitivities))
+        else:
+            scales = _rounded_up(attribute, noise.scales, grid)
     return CentroidPlan(
         attribute=attribute,
         share=share,
         sizes=sizes,
         sums=represented.sums,
-        remainder=represented.remainder,
         within=represented.within,
+        remainder=np.broadcast_to(represented.remainder, sizes.shape),
         sensitivities=np.broadcast_to(noise.sensitivities, sizes.shape),
         scales=np.broadcast_to(scales, sizes.shape),
         grid=grid,
@@ -408,31 +390,6 @@ def _rounded_up(attribute: Attribute, scales: Float, grid: NoiseGrid) -> Whole:
             f"declare a coarser resolution (--resolution {attribute.name}=...) or a larger epsilon",
         )
     return steps.astype(np.int64)
-
-
-def plain_centroids(
-    attribute: Attribute, sizes: Whole, represented: Represented, extremes: tuple[int, int]
-) -> CentroidPlan:
-    """Plan centroids without noise: plain microaggregation.
-
-    Raises
-    ------
-    RequestError
-        If sums would not fit 64 bits.
-    """
-    nothing = np.broadcast_to(np.int64(0), sizes.shape)
-    return CentroidPlan(
-        attribute=attribute,
-        share=None,
-        sizes=sizes,
-        sums=represented.sums,
-        remainder=represented.remainder,
-        within=represented.within,
-        sensitivities=nothing,
-        scales=nothing,
-        grid=_plain_grid(attribute, sizes, extremes),
-        shifts=None,
-    )
 
 
 def rounded_means(

@@ -39,15 +39,8 @@ from microveil.guarantee.condition import noise_scales
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks, refuse_no_order
 from microveil.methods.category_plans import HistogramPlan, noisy_histogram
-from microveil.methods.centroids import (
-    CentroidPlan,
-    Noise,
-    domain,
-    joint_means,
-    noisy_centroids,
-)
+from microveil.methods.centroids import CentroidPlan, Noise, domain, joint_centroids
 from microveil.methods.idp2025 import SIZES_BY_RANK
-from microveil.methods.planned import in_table
 from microveil.noise.joint_shifts import JointShifts, joint_shifts, least_scales, worst_loss
 from microveil.noise.sensitivity import global_sensitivity, local_sensitivity
 from microveil.partition import Partition
@@ -85,16 +78,7 @@ def _noisy(
             noise = _by_composition(column, partition, choices, shifts)
         else:
             noise = _by_vector(partition, choices.shares[name], shifts, held)
-        plan = noisy_centroids(
-            column.attribute,
-            partition.sizes,
-            joint_means(column.values, partition),
-            choices.shares[name],
-            noise,
-            column.extremes,
-        )
-        found = replace(plan, partition=in_table(column, partition), missing=column.missing)
-        plans.append(found)
+        plans.append(joint_centroids(column, partition, choices.shares[name], noise))
     return plans
 
 

@@ -41,8 +41,9 @@ def k_noise(columns: Sequence[GridColumn], choices: Choices) -> list[NoisePlan]:
     """Plan section 2.4: intervals give delta, half their width; each value gets its own noise."""
     return [
         NoisePlan(
-            column=column,
-            share=None,
+            attribute=column.attribute,
+            missing=column.missing,
+            values=column.values,
             law=choices["noise"],
             delta=_intervals(column, choices).delta,
         )
@@ -59,8 +60,9 @@ def _within_intervals(column: GridColumn, choices: Choices) -> IntervalPlan:
     found = _intervals(column, choices)
     order = np.argsort(found.labels, kind="stable")
     return IntervalPlan(
-        column=column,
-        share=None,
+        attribute=column.attribute,
+        missing=column.missing,
+        values=column.values,
         partition=Partition(order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order)),
         in_order=column.values[order],
         permute=choices["noise"] == "permutation",
@@ -106,6 +108,8 @@ def by_matrix(column: GridColumn, choices: Choices, observed: NDArray[np.int64])
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
     return TransitionPlan(
+        attribute=attribute,
+        missing=None if hides_missing else column.missing,
         column=column,
         share=share,
         weights=weights,

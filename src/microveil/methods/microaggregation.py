@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from microveil.guarantee import Model
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
-from microveil.methods.category_plans import typical_categories
-from microveil.methods.centroids import RankedSteps, joint_means, means, plain_centroids
-from microveil.methods.cluster_values import typical_or_missing
-from microveil.methods.planned import SinglePlan, in_table
+from microveil.methods.category_plans import typical_values
+from microveil.methods.centroids import RankedSteps, joint_centroids, means
+from microveil.methods.planned import SinglePlan
 from microveil.partition import Partition
 from microveil.partition.runs import Runs, by_rank, optimal_runs
 from microveil.schema import Attribute
@@ -55,17 +54,10 @@ def _representatives(
 
 
 def _represented(column: GridColumn, partition: Partition, choices: Choices) -> SinglePlan:
-    if choices.protects_missing and column.missing is not None:
-        return typical_or_missing(column, partition)
-    if column.attribute.categories is not None:
-        return typical_categories(column, partition)
-    plan = plain_centroids(
-        column.attribute,
-        partition.sizes,
-        joint_means(column.values, partition),
-        column.extremes,
-    )
-    return replace(plan, partition=in_table(column, partition), missing=column.missing)
+    may_lack = choices.protects_missing and column.missing is not None
+    if may_lack or column.attribute.categories is not None:
+        return typical_values(column, partition, may_lack=may_lack)
+    return joint_centroids(column, partition)
 
 
 _NOTHING = epsilon_scopes(None, None, None)

@@ -1,9 +1,10 @@
-"""What the product asks of a plan for one attribute, whatever its kind, and what is left of it."""
+"""The plan of one attribute: what every kind of it says, and what is left once it is drawn."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.runs import Widening
 from microveil.schema import Attribute, Cells
+from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table import GridColumn, Numbers
 
 __all__ = [
@@ -19,7 +21,6 @@ __all__ = [
     "Figures",
     "Mask",
     "SinglePlan",
-    "common_figures",
     "in_table",
     "released_numbers",
     "squares_about_rounded",
@@ -28,91 +29,107 @@ __all__ = [
 Mask = NDArray[np.bool_]
 
 
-class AttributePlan(Protocol):
-    """What the product asks of a plan, whatever its kind."""
+@dataclass(frozen=True, kw_only=True)
+class SinglePlan(ABC):
+    """A plan by which an attribute is drawn by itself; its figures are the custodian's.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    share : Fraction or None
+        Its part of epsilon; None where there is none.
+    missing : bool array (n_records,) or None
+        Records without a value in the release.
+    """
+
+    attribute: Attribute
+    share: Fraction | None = None
+    missing: Mask | None = None
 
     @property
-    def attribute(self) -> Attribute:
-        """The attribute."""
-        ...
-
-    @property
-    def share(self) -> Fraction | None:
-        """Its part of epsilon; None where there is none."""
-        ...
-
-    @property
+    @abstractmethod
     def n_clusters(self) -> int:
         """The number of clusters."""
-        ...
 
     @property
+    @abstractmethod
     def n_cells(self) -> int:
         """Cells with a value."""
-        ...
 
     @property
     def exact_cells(self) -> int:
         """Cells that noise was due for and that would come out as they are."""
-        ...
+        return 0
 
     @property
     def vector_loss(self) -> float | None:
         """The true loss at vector scope, over all neighbours; None where there is no bound."""
-        ...
+        return None
+
+    @property
+    def differing(self) -> float | None:
+        """Share of the records that are expected to get another category, where that is known."""
+        return None
+
+    @property
+    def widening(self) -> Widening | None:
+        """What it cost to merge clusters of equal values; None where none was merged."""
+        return None
+
+    @property
+    def squares_within(self) -> float | None:
+        """Squared distances of the values to the centroids of their clusters."""
+        return None
+
+    @property
+    def stated(self) -> tuple[tuple[int, ...], ...] | str | None:
+        """The transition matrix that may be published, or a word for it, see `guarantee.terms`."""
+        return None
+
+    @abstractmethod
+    def squares_and_mean(self) -> tuple[float, float]:
+        """Return squared distances of the values to their mean, and that mean, in grid units."""
 
     @property
     def total_squares(self) -> float:
         """Squared distances of the values to their mean, in squared grid units."""
-        ...
+        return self.squares_and_mean()[0]
 
     @property
     def squares_about_published_mean(self) -> float:
         """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
-        ...
+        return squares_about_rounded(*self.squares_and_mean(), self.n_cells)
 
+    @abstractmethod
     def expected_error(self, *, isotonic: bool) -> float | None:
         """Squared distance of released to original values that is to be expected, in all.
 
         In squared grid units; None where values are categories without distances.
         """
-        ...
+
+    @abstractmethod
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+        """Perturb, once."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
-        ...
-
-
-class SinglePlan(AttributePlan, Protocol):
-    """A plan by which an attribute is drawn by itself."""
-
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
-        """Perturb, once."""
-        ...
+        attribute, domain = self.attribute, self.attribute.domain
+        return {
+            "share": None if self.share is None else str(self.share),
+            "bounds": None if domain is None else list(attribute.written_domain or ()),
+            "bounds_source": None if domain is None else domain.source.value,
+            "resolution": float(attribute.resolution),
+            "resolution_source": attribute.resolution_source.value,
+            "missing_cells": 0 if self.missing is None else int(self.missing.sum()),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """What a plan says once its cells are drawn and its clusters are forgotten.
 
-    Attributes
-    ----------
-    attribute : Attribute
-    share : Fraction or None
-    n_clusters, n_cells, exact_cells : int
-    vector_loss : float or None
-    total_squares, squares_about_published_mean : float
-    error : float or None
-        Squared distance of released to original values that was to be expected, in all.
-    differing : float or None
-        Share of the records that are expected to get another category, where that is known.
-    widening : Widening or None
-    squares_within : float or None
-        Of the values to the centroids of their clusters.
-    stated : tuple of tuple of int, or "response", or None
-        The transition matrix that may be published, see `guarantee.terms`.
-    figures : dict
-        The custodian's.
+    Every field is what `SinglePlan` calls by its name; ``error`` is the expected one, and
+    ``figures`` are the custodian's.
     """
 
     attribute: Attribute
@@ -127,12 +144,13 @@ class Figures:
     differing: float | None
     widening: Widening | None
     squares_within: float | None
-    stated: Any
+    stated: tuple[tuple[int, ...], ...] | str | None
     figures: dict[str, Any]
 
     @classmethod
-    def of(cls, plan: AttributePlan, *, isotonic: bool) -> Self:
+    def of(cls, plan: SinglePlan, *, isotonic: bool) -> Self:
         """Take down what a plan says; ``isotonic`` as it is drawn."""
+        total_squares, mean = plan.squares_and_mean()
         return cls(
             attribute=plan.attribute,
             share=plan.share,
@@ -140,13 +158,13 @@ class Figures:
             n_cells=plan.n_cells,
             exact_cells=plan.exact_cells,
             vector_loss=plan.vector_loss,
-            total_squares=plan.total_squares,
-            squares_about_published_mean=plan.squares_about_published_mean,
+            total_squares=total_squares,
+            squares_about_published_mean=squares_about_rounded(total_squares, mean, plan.n_cells),
             error=plan.expected_error(isotonic=isotonic),
-            differing=getattr(plan, "differing", None),
-            widening=getattr(plan, "widening", None),
-            squares_within=getattr(plan, "squares_within", None),
-            stated=getattr(plan, "stated", None),
+            differing=plan.differing,
+            widening=plan.widening,
+            squares_within=plan.squares_within,
+            stated=plan.stated,
             figures=plan.to_dict(),
         )
 
@@ -158,6 +176,10 @@ class Figures:
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         return dict(self.figures)
+
+
+# What a release has of each attribute: a plan, what is left of one, or a part of a new table's.
+AttributePlan = SinglePlan | Figures | CutsPlan | LevelsPlan
 
 
 def squares_about_rounded(total_squares: float, mean: float, n_cells: int) -> float:
@@ -182,18 +204,3 @@ def released_numbers(attribute: Attribute, values: Cells, missing: Mask | None) 
     categories = attribute.categories
     words = None if categories is None else categories.words
     return Numbers(values=values, missing=missing, categories=words)
-
-
-def common_figures(
-    attribute: Attribute, share: Fraction | None, missing: Mask | None
-) -> dict[str, Any]:
-    """Return what the custodian is shown of any plan."""
-    domain = attribute.domain
-    return {
-        "share": None if share is None else str(share),
-        "bounds": None if domain is None else list(attribute.written_domain or ()),
-        "bounds_source": None if domain is None else domain.source.value,
-        "resolution": float(attribute.resolution),
-        "resolution_source": attribute.resolution_source.value,
-        "missing_cells": 0 if missing is None else int(missing.sum()),
-    }

@@ -6,7 +6,6 @@ Noise on every value, a draw inside the value's interval, and a draw by a transi
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -14,18 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.guarantee.terms import RESPONSE
-from microveil.methods.planned import (
-    Mask,
-    common_figures,
-    released_numbers,
-    squares_about_rounded,
-)
+from microveil.methods.planned import SinglePlan, released_numbers
 from microveil.noise.noise import RandomSource, continuous_noise, uniform
 from microveil.noise.transition import drawn_by_rows
 from microveil.noise.within_clusters import drawn_within
 from microveil.partition import Partition
 from microveil.risk.posterior_odds import posterior_odds
-from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers, Reasons, spread
 from microveil.table.pieces import pieces
 from microveil.utility.expected_randomisation import (
@@ -42,33 +35,11 @@ MOST_STATED = 100
 FARTHEST = 2.0**62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Randomised:
-    """A plan by which every record is randomised on its own.
+@dataclass(frozen=True, kw_only=True)
+class _ValuesPlan(SinglePlan):
+    """A plan by which every value is randomised on its own: int64 (n_present,), in grid units."""
 
-    Attributes
-    ----------
-    column : GridColumn
-    share : Fraction or None
-    """
-
-    column: GridColumn
-    share: Fraction | None
-
-    @property
-    def attribute(self) -> Attribute:
-        """The attribute."""
-        return self.column.attribute
-
-    @property
-    def missing(self) -> Mask | None:
-        """Records without a value in the release, bool (n_records,)."""
-        return self.column.missing
-
-    @property
-    def values(self) -> NDArray[np.int64]:
-        """The values that there are, in grid units, int64 (n_present,)."""
-        return self.column.values
+    values: NDArray[np.int64]
 
     @property
     def n_clusters(self) -> int:
@@ -80,32 +51,15 @@ class _Randomised:
         """Cells with a value."""
         return len(self.values)
 
-    @property
-    def exact_cells(self) -> int:
-        """No cell is left out of the randomisation."""
-        return 0
-
-    @property
-    def vector_loss(self) -> float | None:
-        """No bound: nothing is promised."""
-        return None
-
-    @property
-    def total_squares(self) -> float:
-        """Squared distances of the values to their mean, in squared grid units."""
-        if not len(self.values):
-            return 0.0
-        first, values = self.values[0], self.values
-        mean = _added(values, lambda some: (some - first).astype(np.float64)) / len(values)
-        return _added(values, lambda some: ((some - first).astype(np.float64) - mean) ** 2)
-
-    @property
-    def squares_about_published_mean(self) -> float:
-        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
-        if not len(self.values):
-            return 0.0
-        mean = _added(self.values, lambda some: some.astype(np.float64)) / len(self.values)
-        return squares_about_rounded(self.total_squares, mean, self.n_cells)
+    def squares_and_mean(self) -> tuple[float, float]:
+        """Return squared distances of the values to their mean, and that mean."""
+        values, n_values = self.values, len(self.values)
+        if not n_values:
+            return 0.0, 0.0
+        first = values[0]
+        apart = _added(values, lambda some: (some - first).astype(np.float64)) / n_values
+        squares = _added(values, lambda some: ((some - first).astype(np.float64) - apart) ** 2)
+        return squares, _added(values, lambda some: some.astype(np.float64)) / n_values
 
     def _released(self, units: NDArray[np.int64]) -> Numbers:
         bounds, missing = self.attribute.grid_bounds, self.missing
@@ -121,8 +75,8 @@ def _added(
     return sum(float(figure(values[some]).sum()) for some in pieces(len(values)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoisePlan(_Randomised):
+@dataclass(frozen=True, kw_only=True)
+class NoisePlan(_ValuesPlan):
     """Noise of a law and spread on every value (k-noise).
 
     Attributes
@@ -160,14 +114,14 @@ class NoisePlan(_Randomised):
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         return {
-            **common_figures(self.attribute, self.share, self.missing),
+            **super().to_dict(),
             "law": self.law,
             "delta": self.delta * float(self.attribute.resolution),
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalPlan(_Randomised):
+@dataclass(frozen=True, kw_only=True)
+class IntervalPlan(_ValuesPlan):
     """A draw among the values of the record's own interval (k-PRAM).
 
     Attributes
@@ -212,7 +166,7 @@ class IntervalPlan(_Randomised):
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         return {
-            **common_figures(self.attribute, self.share, self.missing),
+            **super().to_dict(),
             "n_intervals": self.n_clusters,
             "exact_cells": self.exact_cells,
             "smallest_interval": int(self.partition.sizes.min()),
@@ -220,14 +174,15 @@ class IntervalPlan(_Randomised):
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransitionPlan(_Randomised):
+@dataclass(frozen=True, kw_only=True)
+class TransitionPlan(SinglePlan):
     """A draw by the row of a transition matrix that belongs to the value (PRAM).
 
     Its figures follow from how many records have each category.
 
     Attributes
     ----------
+    column : GridColumn
     weights : int64 array (n_categories, n_categories)
         Row k holds whole numbers in proportion to the probabilities of l given k.
     draws_missing : bool
@@ -241,6 +196,7 @@ class TransitionPlan(_Randomised):
         Whether share and number of categories say it all, as of randomised response.
     """
 
+    column: GridColumn
     weights: NDArray[np.int64]
     draws_missing: bool
     category_counts: NDArray[np.int64]
@@ -248,16 +204,25 @@ class TransitionPlan(_Randomised):
     follows_from_share: bool
 
     @property
-    def missing(self) -> Mask | None:
-        """Records without a value in the release: none where that is drawn too."""
-        return None if self.draws_missing else self.column.missing
+    def n_clusters(self) -> int:
+        """The number of clusters: every record with a value is one."""
+        return self.n_cells
+
+    @property
+    def n_cells(self) -> int:
+        """Cells with a value."""
+        return int(self._value_counts.sum())
 
     @property
     def codes(self) -> NDArray[np.int64]:
-        """The category of every record that is drawn for, int64."""
+        """The category of every record that is drawn for."""
+        return self._codes(self.column)
+
+    def _codes(self, column: GridColumn) -> NDArray[np.int64]:
+        """Return the category of every record of a column that is drawn for."""
         lower, upper = self.attribute.grid_bounds or (0, 0)
-        codes: NDArray[np.int64] = self.column.values - lower
-        absent, reasons = self.column.missing, self.column.reasons
+        codes: NDArray[np.int64] = column.values - lower
+        absent, reasons = column.missing, column.reasons
         if not self.draws_missing or absent is None:
             return codes
         spent = spread(codes, absent).astype(np.int64)
@@ -296,25 +261,16 @@ class TransitionPlan(_Randomised):
         most = np.maximum(likeliest / chances[there], chances[there] / unlikeliest)
         return math.log(float(most.max()))
 
-    @property
-    def total_squares(self) -> float:
-        """Squared distances of the values to their mean, in squared grid units."""
+    def squares_and_mean(self) -> tuple[float, float]:
+        """Return squared distances of the values to their mean, and that mean."""
         counts = self._value_counts
         if not counts.any():
-            return 0.0
+            return 0.0, 0.0
+        lower, _ = self.attribute.grid_bounds or (0, 0)
         places = np.arange(len(counts))
         mean = float(np.average(places, weights=counts))
-        return float((counts * (places - mean) ** 2).sum())
-
-    @property
-    def squares_about_published_mean(self) -> float:
-        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
-        counts = self._value_counts
-        if not counts.any():
-            return 0.0
-        lower, _ = self.attribute.grid_bounds or (0, 0)
-        mean = float(np.average(np.arange(len(counts)) + lower, weights=counts))
-        return squares_about_rounded(self.total_squares, mean, self.n_cells)
+        squares = float((counts * (places - mean) ** 2).sum())
+        return squares, float(np.average(places + lower, weights=counts))
 
     @property
     def differing(self) -> float:
@@ -336,11 +292,15 @@ class TransitionPlan(_Randomised):
     def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
         """Give every record a category by its row, exactly in proportion to the weights."""
         del isotonic
+        return self.drawn(self.column, source)
+
+    def drawn(self, column: GridColumn, source: RandomSource) -> Numbers:
+        """Draw the records of a column: the plan's own, or some of them."""
         attribute = self.attribute
-        codes = drawn_by_rows(self.weights, self.codes, partial(uniform, source=source))
+        codes = drawn_by_rows(self.weights, self._codes(column), partial(uniform, source=source))
         lower, upper = attribute.grid_bounds or (0, 0)
         if not self.draws_missing:
-            values, missing = attribute.from_grid(codes + lower), self.missing
+            values, missing = attribute.from_grid(codes + lower), column.missing
             return released_numbers(attribute, spread(values, missing), missing)
         behind = codes - (upper - lower + 1)
         absent, reasons = behind >= 0, None
@@ -355,7 +315,7 @@ class TransitionPlan(_Randomised):
         """Return the custodian's figures: they depend on the data."""
         rows = self.weights / self.weights.sum(axis=1, keepdims=True)
         return {
-            **common_figures(self.attribute, self.share, self.missing),
+            **super().to_dict(),
             "n_categories": len(self.weights),
             "posterior_odds": posterior_odds(rows, self.category_counts).to_dict(),
             "probability_to_stay": {

@@ -22,12 +22,10 @@ from microveil.methods.centroids import (
     Noise,
     RankedSteps,
     domain,
-    joint_means,
+    joint_centroids,
     means,
-    noisy_centroids,
 )
 from microveil.methods.idp2025 import global_noise, promise_dp_um
-from microveil.methods.planned import in_table
 from microveil.noise.sensitivity import global_sensitivity
 from microveil.partition import Partition
 from microveil.partition.runs import Runs, by_rank, noise_aware_runs, optimal_runs
@@ -63,18 +61,12 @@ def _noisy(
     """Represent clusters of whole records by their means, with noise by the global sensitivity."""
     plans = []
     for column in columns:
-        attribute = column.attribute
-        width = np.int64(global_sensitivity(*domain(attribute)))
-        plan = noisy_centroids(
-            attribute,
-            partition.sizes,
-            joint_means(column.values, partition),
-            choices.shares[attribute.name],
+        width = np.int64(global_sensitivity(*domain(column.attribute)))
+        noise, share = (
             Noise(sensitivities=width, shifts=None),
-            column.extremes,
+            choices.shares[column.attribute.name],
         )
-        found = replace(plan, partition=in_table(column, partition), missing=column.missing)
-        plans.append(found)
+        plans.append(joint_centroids(column, partition, share, noise))
     return plans
 
 

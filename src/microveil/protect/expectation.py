@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.methods.category_plans import CategoryPlan, HistogramPlan
-from microveil.methods.cluster_values import ClusterValuePlan
+from microveil.methods.category_plans import ClusterValuePlan, HistogramPlan
 from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
@@ -36,7 +35,7 @@ Whole = NDArray[np.int64]
 # Sums of squares that are equal may differ so much, relatively, when they are added up.
 LAST_DIGITS = 1e-9
 # Plans of attributes that may be categories in no order, of which it is expected that some change.
-OF_CATEGORIES = (TransitionPlan, CategoryPlan, ClusterValuePlan, HistogramPlan)
+OF_CATEGORIES = (TransitionPlan, ClusterValuePlan, HistogramPlan)
 # Draws of an attribute over which the mean is taken, and of tables beyond so many records.
 DRAWS, LARGE, DRAWS_OF_LARGE = 8, 100_000, 2
 

@@ -302,16 +302,16 @@ def _of_records(
 
 def _of_categories(column: SparkColumn, choices: Choices, scratch: Scratch) -> tuple[Figures, Draw]:
     """Plan a draw by the row of a matrix, of which the counts of categories say all figures."""
-    counts, n_cells = value_counts(column, scratch), column.n_present
+    counts = value_counts(column, scratch)
     observed = counts if choices.hides_missing(column.attribute) else counts[:-1]
     nothing = np.empty(0, dtype=np.int64)
     grid = GridColumn(attribute=column.attribute, values=nothing, missing=None)
     matrix = by_matrix(grid, choices, observed)
 
     def draw(column: GridColumn, source: RandomSource) -> Numbers:
-        return replace(matrix, column=column).draw(source, isotonic=False)
+        return matrix.drawn(column, source)
 
-    return replace(Figures.of(matrix, isotonic=False), n_clusters=n_cells, n_cells=n_cells), draw
+    return Figures.of(matrix, isotonic=False), draw
 
 
 def _check_enough(columns: Iterable[GridColumn], request: Request) -> None:
