@@ -14,8 +14,7 @@ import microveil as mv
 from microveil.commands.files import inspect_file, protect_file
 from microveil.compare import compare
 from microveil.protect.draw import draw
-from microveil.protect.manifest import Manifest
-from microveil.protect.release import Release
+from microveil.protect.release import Manifest, Release
 
 H = 4
 SIZES = np.array([1, 2, 3, 4] * 30)

@@ -15,7 +15,7 @@ from microveil.audit.empirical import EmpiricalAudit, ScopeFinding
 from microveil.compare import compare
 from microveil.errors import DataError
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
-from microveil.protect.manifest import Manifest
+from microveil.protect.release import Manifest
 from microveil.report import (
     MapPoint,
     Spread,

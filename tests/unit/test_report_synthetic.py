@@ -10,8 +10,7 @@ import pytest
 import microveil as mv
 from html_page import read, rows_of
 from microveil.errors import DataError
-from microveil.protect.manifest import Manifest
-from microveil.protect.release import Release
+from microveil.protect.release import Manifest, Release
 from microveil.report import (
     custodian_report,
     demonstration_report,

@@ -1,15 +1,13 @@
-"""Release: what is handed out, and how it is written.
+"""Release: what is handed out, how it was made, and how both are written.
 
 The two audiences are kept apart here. A `Release` writes what may be published to one
 folder and what depends on the data beyond it to the custodian's.
 """
 
-import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
 import polars
@@ -26,7 +24,6 @@ from microveil.files.writing import collected, write_data
 from microveil.guarantee import Guarantee
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.protect.corrected import corrected_of
-from microveil.protect.manifest import Manifest
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, MissingCodes, open_table
@@ -42,15 +39,79 @@ else:
 
     Frame_co = TypeVar("Frame_co", covariant=True)
 
-__all__ = ["Release", "refuse_measurements"]
+__all__ = ["Manifest", "Release", "refuse_measurements"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """How a release was made: for its custodian, not for publication.
+
+    Pickling is for handing on, so that a pickled manifest comes back empty; copies do not.
+
+    Attributes
+    ----------
+    contents : dict or None
+        None where it stayed with the custodian, as of a release that was pickled.
+    """
+
+    contents: Mapping[str, Any] | None
+
+    def __repr__(self) -> str:
+        """Name the manifest without its figures: notebooks print it."""
+        if self.contents is None:
+            return "Manifest(stayed with the custodian)"
+        return f"Manifest({self.contents.get('method')}, {self.contents.get('n_records')} records)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle nothing of it."""
+        return _left_behind, ()
+
+    def __copy__(self) -> "Manifest":
+        """Return the manifest itself: it does not leave the process."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Manifest":
+        """Return the manifest itself: it does not leave the process."""
+        return self
+
+    def with_entries(self, **entries: Any) -> "Manifest":
+        """Return a manifest that says more."""
+        return Manifest(contents={**self.to_dict(), **entries})
+
+    @property
+    def custodian_notes(self) -> tuple[str, ...]:
+        """Warnings in words that depend on the data: for the custodian, not for logs."""
+        return tuple(self.to_dict().get("custodian_notes", ()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the manifest as plain values.
+
+        Raises
+        ------
+        RequestError
+            If it stayed with the custodian.
+        """
+        if self.contents is None:
+            raise RequestError(
+                "manifest",
+                "a release that was pickled is without its manifest, which stays with the "
+                "custodian",
+                "write or report the release in the process that made it, and pass on what may be "
+                "published",
+            )
+        return dict(self.contents)
+
+
+def _left_behind() -> Manifest:
+    return Manifest(contents=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release(Generic[Frame_co]):
     """A protected table, what it guarantees and how it was made.
 
-    Pickling is for handing on, so a pickled release comes back without its manifest, and can
-    neither be written nor reported to the custodian any more. Copies in this process have it.
+    A pickled release comes back without its manifest, and can neither be written nor reported to
+    the custodian any more. Copies in this process have it.
 
     Attributes
     ----------
@@ -180,25 +241,6 @@ class Release(Generic[Frame_co]):
         """
         return corrected_of(open_table(self.data, self.codes), self.guarantee, attribute)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle all but the manifest."""
-        return _handed_on, (
-            self.data,
-            self.guarantee,
-            self.notes,
-            self.measurements,
-            self.schema,
-        )
-
-    def __copy__(self) -> "Release[Frame_co]":
-        """Copy the release with its manifest: it does not leave the process."""
-        return replace(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Release[Frame_co]":
-        """Copy the release with its manifest: it does not leave the process."""
-        parts = {part.name: copy.deepcopy(getattr(self, part.name), memo) for part in fields(self)}
-        return replace(self, **parts)
-
     @stands_alone
     def write(
         self,
@@ -275,38 +317,37 @@ class Release(Generic[Frame_co]):
         data = _to_write(self.data, form.name, [text, into, escape_formulas or None])
         if into is not None:
             data = collected(data)
+        is_escaped = escape_formulas and form.is_text
 
         def fill(public: Path, custodian: Path, table: str | None) -> None:
             progress("writing the table")
-            name = f"data{form.suffixes[0]}"
-            digest = self._write_table(data, public / name, form, text, escaped=escape_formulas)
-            said = [column.labels for column in self.schema.values()]
-            if any(one.parts - form.keeps or form.loses(one) for one in said):
-                is_escaped = escape_formulas and form.is_text
-                described = table_schema(_escaped(self.schema) if is_escaped else self.schema)
-                _write_json(public / SCHEMA_FILE, described)
-            _write_json(public / "guarantee.json", self.guarantee.to_dict())
-            (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
-            output = {"name": name, "sha256": digest}
-            if escape_formulas and form.is_text:
-                output["formulas"] = "escaped"
-            if table is not None:
-                output["table"] = table
-            manifest = self.manifest.with_entries(
-                output=output,
-                ledger=None if recording is None else recording.expected().to_dict(),
-            )
-            if measurements is not None:
-                _write_json(public / "measurements.json", measurements)
-                _write_json(public / "margins.json", self.margins().to_dict())
-            _write_json(custodian / "manifest.json", manifest.to_dict())
+            path = public / f"data{form.suffixes[0]}"
+            output = {
+                "name": path.name,
+                "sha256": self._write_table(data, path, form, text, escaped=escape_formulas),
+                **({"formulas": "escaped"} if is_escaped else {}),
+                **({} if table is None else {"table": table}),
+            }
+            counted = None if recording is None else recording.expected().to_dict()
+            manifest = self.manifest.with_entries(output=output, ledger=counted)
+            contents = {
+                public / "guarantee.json": self.guarantee.to_dict(),
+                public / SCHEMA_FILE: self._said_beside(form, is_escaped=is_escaped),
+                public / "measurements.json": measurements,
+                public / "margins.json": measurements and self.margins().to_dict(),
+                custodian / "manifest.json": manifest.to_dict(),
+            }
             pages = {
-                public: public_report,
-                custodian: report(replace(self, manifest=manifest)) if callable(report) else report,
+                **{place: _json(own) for place, own in contents.items() if own is not None},
+                public / "guarantee.md": self.guarantee.statement(),
+                public / "report.html": public_report,
+                custodian / "report.html": (
+                    report(replace(self, manifest=manifest)) if callable(report) else report
+                ),
             }
             for place, page in pages.items():
                 if page is not None:
-                    (place / "report.html").write_text(page, encoding="utf-8")
+                    place.write_text(page, encoding="utf-8")
 
         with (
             recorded(recording) as announce,
@@ -330,14 +371,15 @@ class Release(Generic[Frame_co]):
         """Write the table, and return its digest."""
         if is_of_spark(data):
             return copy_parts(data.inputFiles(), path)
-        return write_data(
-            data,
-            path,
-            text=text,
-            escape_formulas=escaped,
-            form=form,
-            labels={name: column.labels for name, column in self.schema.items()},
-        )
+        labels = {name: column.labels for name, column in self.schema.items()}
+        return write_data(data, path, text=text, escape_formulas=escaped, form=form, labels=labels)
+
+    def _said_beside(self, form: Format, *, is_escaped: bool) -> dict[str, Any] | None:
+        """Describe the columns where the format has no place for their labels, named as in it."""
+        said = [column.labels for column in self.schema.values()]
+        if not any(one.parts - form.keeps or form.loses(one) for one in said):
+            return None
+        return table_schema(_escaped(self.schema) if is_escaped else self.schema)
 
     def _publishable_measurements(self) -> dict[str, Any]:
         """Return the measurements with what their guarantee takes as given."""
@@ -347,24 +389,20 @@ class Release(Generic[Frame_co]):
             is_seeded=self.guarantee.randomness == "seeded",
         )
         assert self.measurements is not None  # noqa: S101 -- else it is refused
-        return {
-            "schema": 1,
-            "method": self.guarantee.method,
-            "epsilon": self.guarantee.to_dict()["epsilon"],
-            "delta": self.guarantee.to_dict()["delta"],
-            "rho": self.guarantee.to_dict()["rho"],
-            "conditions": [condition.to_dict() for condition in self.guarantee.conditions],
-            **self.measurements.to_dict(),
-        }
+        promised = self.guarantee.to_dict()
+        said = ("method", "epsilon", "delta", "rho", "conditions")
+        own = {name: promised[name] for name in said}
+        return {"schema": 1, **own, **self.measurements.to_dict()}
 
     def _recording(self, folder: Path, ledger: str | Path | None) -> Recording | None:
-        place = ledger_place(folder, self.population, ledger)
-        if place is None or self.population is None:
+        population = self.population
+        place = ledger_place(folder, population, ledger)
+        if place is None or population is None:
             return None
         return Recording(
             place=place,
             guarantee=self.guarantee,
-            population=self.population,
+            population=population,
             folder=folder.name,
             sha256=(self.manifest.to_dict().get("input") or {}).get("sha256"),
         )
@@ -407,24 +445,6 @@ def _to_write(data: Any, form: str, said: Sequence[Any]) -> Any:
     return data
 
 
-def _handed_on(
-    data: Any,
-    guarantee: Guarantee,
-    notes: tuple[str, ...],
-    measurements: Measurements | None = None,
-    schema: Mapping[str, ColumnSchema] = MappingProxyType({}),
-) -> Release:
-    """Make a pickled release again, whose manifest stayed behind."""
-    return Release(
-        data=data,
-        guarantee=guarantee,
-        notes=notes,
-        manifest=Manifest(contents=None),
-        measurements=measurements,
-        schema=dict(schema),
-    )
-
-
 def _without_measurements(place: str, method: str) -> RequestError:
     return RequestError(
         place,
@@ -433,8 +453,8 @@ def _without_measurements(place: str, method: str) -> RequestError:
     )
 
 
-def _write_json(path: Path, contents: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(contents, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def _json(contents: Mapping[str, Any]) -> str:
+    return json.dumps(contents, indent=2, ensure_ascii=False) + "\n"
 
 
 def _escaped(schema: Mapping[str, ColumnSchema]) -> dict[str, ColumnSchema]:

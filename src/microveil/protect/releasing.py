@@ -1,21 +1,25 @@
 """From a plan and what was drawn of it to a release: its schema, its notes and its manifest."""
 
-from collections.abc import Sequence
+import datetime
+import functools
+import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 from microveil.protect.custodian_notes import PlanNotes
 from microveil.protect.draw import Drawn
 from microveil.protect.labels import as_value, declared_missing, released_labels
-from microveil.protect.manifest import Manifest
 from microveil.protect.plan import Plan
-from microveil.protect.release import Release
+from microveil.protect.release import Manifest, Release
 from microveil.schema import Kind
 from microveil.table import ColumnSchema, Labels, MissingCodes
 from microveil.text import one_line
 
 __all__ = ["released"]
 
+COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
 LABELLED = (
     "Labels, code lists and codes of missing answers go along as the file's metadata have them: "
     "read through them before you publish. Codes outside a declared domain are left out."
@@ -79,19 +83,7 @@ def _schema(planned: Plan) -> dict[str, ColumnSchema]:
 def released(
     planned: Plan, drawn: Drawn, said: PlanNotes, *, notes: Sequence[str] = (), **entries: Any
 ) -> Release:
-    """Make the release of a plan, of what was drawn of it and of what is said of it.
-
-    Parameters
-    ----------
-    planned : Plan
-    drawn : Drawn
-        Of the plan.
-    said : PlanNotes
-    notes : sequence of str
-        What is to be known of its files.
-    **entries
-        More for the manifest.
-    """
+    """Make the release of a plan, with notes on its files, and more entries for its manifest."""
     schema = _schema(planned)
     if any(column.labels.parts for column in schema.values()):
         notes = (*notes, LABELLED)
@@ -107,5 +99,30 @@ def released(
         guarantee=planned.guarantee,
         notes=(*planned.notes, *notes),
         schema=schema,
-        manifest=Manifest.of(planned, said.entries, said.sentences, **entries),
+        manifest=_manifest(planned, said, entries),
     )
+
+
+def _manifest(planned: Plan, said: PlanNotes, entries: Mapping[str, Any]) -> Manifest:
+    """Describe a plan, what was found out about it and the software that carried it out."""
+    contents = {
+        "schema": 1,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "method": planned.guarantee.method,
+        "parameters": dict(planned.parameters),
+        "unused_parameters": list(planned.unused),
+        "n_records": planned.table.n_records,
+        "attributes": {part.attribute.name: part.to_dict() for part in planned.attributes},
+        "guarantee": planned.guarantee.to_dict(),
+        "notes": list(planned.notes),
+        "custodian_notes": list(said.sentences),
+        **said.entries,
+        "versions": dict(_versions()),
+        **entries,
+    }
+    return Manifest(contents=contents)
+
+
+@functools.cache
+def _versions() -> Mapping[str, str]:
+    return {"python": platform.python_version(), **{name: version(name) for name in COMPONENTS}}
