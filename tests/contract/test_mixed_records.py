@@ -89,8 +89,7 @@ def test_each_kind_is_represented_in_its_own_way(releases, method):
         )
         assert part.differing == pytest.approx(
             np.mean(
-                np.repeat(part.units, part.partition.sizes)
-                != np.array(codes)[part.partition.order]
+                np.repeat(part.units, part.partition.sizes) != np.array(codes)[part.partition.order]
             )
         )
 

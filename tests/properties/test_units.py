@@ -17,7 +17,7 @@ from microveil.guarantee.budget import concentrated_budget
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
 from microveil.protect import units
-from microveil.protect.accounted import accounted_of
+from microveil.protect.exact_audit import accounted_of
 from microveil.protect.units import rows_within
 from reference import medians as plain
 

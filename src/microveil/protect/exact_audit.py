@@ -5,8 +5,11 @@ for the custodian: it depends on the data. For every attribute it is the largest
 record replaced by any value of the domain and the clusters formed anew, of the sum over
 clusters of |change of the sum| / scale of its noise, with the scales that the release really
 draws with, rounding included. No search is needed: see `shifts` for clusters by rank,
-`joint_shifts` for those of several attributes; the proofs are in docs/methods. Of a new table
-nothing is computed on the original: what is accounted bounds the loss, whatever is looked at.
+`joint_shifts` for those of several attributes; the proofs are in docs/methods.
+
+Of a new table nothing is computed on the original. Counts with noise and choices by the
+exponential mechanism have a bound that no table exceeds, and bounds add up: what its steps are
+accounted to spend bounds the loss, whatever is looked at.
 """
 
 import math
@@ -16,49 +19,74 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee import Condition, Unit
-from microveil.guarantee.budget import rounded_up
+from microveil.guarantee.budget import epsilon_of, rounded_up
 from microveil.guarantee.condition import in_short
 from microveil.methods.planned import AttributePlan
-from microveil.protect.accounted import Accounted, accounted_of
+from microveil.noise.counts import CountNoise
 from microveil.protect.plan import Plan
+from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan
 from microveil.table.threads import SideBySide, in_threads
 from microveil.text import aligned, one_line
 
-__all__ = ["AttributeAudit", "Audit", "audit_of"]
+__all__ = ["Accounted", "AttributeAudit", "Audit", "accounted_of", "audit_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeAudit:
-    """What one attribute of a plan really spends.
+    """What one attribute of a plan really spends."""
+
+    share: Fraction | None  # its part of epsilon; None where it has none
+    vector_scope: float | None  # the loss at vector scope; None where nothing bounds it
+    exact_cells: int  # those that noise was due for and that would come out as they are
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounted:
+    """The budget that the steps of a new table spend, as they are carried out.
 
     Attributes
     ----------
-    share : Fraction or None
-        Its part of epsilon; None where it has none.
-    vector_scope : float or None
-        The loss at vector scope; None where nothing bounds it.
-    exact_cells : int
-        Cells that noise was due for and that would come out as they are.
-    clusters : int
+    is_concentrated : bool
+        Whether budgets are those of rho, else of epsilon.
+    promised, delta : Fraction
+        The epsilon of the whole, which all steps together stay within, and its delta.
+    attributes : dict of Fraction
+        What is asked of each attribute by itself, of whoever is protected: a record or a unit.
+    choices, tables : Fraction
+        Which pairs are measured, and their tables.
     """
 
-    share: Fraction | None
-    vector_scope: float | None
-    exact_cells: int
-    clusters: int
+    is_concentrated: bool
+    promised: Fraction
+    delta: Fraction
+    attributes: Mapping[str, Fraction]
+    choices: Fraction
+    tables: Fraction
 
-    @classmethod
-    def of(cls, part: AttributePlan, unit: Unit) -> "AttributeAudit":
-        """Audit the plan of one attribute; of a unit by its worst record, so many times."""
-        loss = part.vector_loss
-        return cls(
-            share=unit.spends(part.share, of_unit=part.attribute.of_unit),
-            vector_scope=(
-                None if loss is None else loss * unit.draws(of_unit=part.attribute.of_unit)
-            ),
-            exact_cells=part.exact_cells,
-            clusters=part.n_clusters,
-        )
+    @property
+    def unit(self) -> str:
+        """In what budgets are counted."""
+        return "rho" if self.is_concentrated else "epsilon"
+
+    @property
+    def total(self) -> Fraction:
+        """All steps together."""
+        return sum(self.attributes.values(), self.choices + self.tables)
+
+    def epsilon(self, budget: Fraction) -> Fraction:
+        """Return the epsilon that a part of the budget comes to by itself, beside the delta."""
+        return epsilon_of(budget, self.delta) if self.is_concentrated else budget
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the budgets as plain values."""
+        return {
+            "unit": self.unit,
+            "attributes": {name: float(spent) for name, spent in self.attributes.items()},
+            "choices": float(self.choices),
+            "tables": float(self.tables),
+            "total": float(self.total),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,37 +146,35 @@ class Audit:
 
     def to_text(self) -> str:
         """Return the audit as a table for a terminal."""
-        if self.accounted is not None:
-            return self._accounted_text(self.accounted)
+        lines = self._found() if self.accounted is None else self._spent(self.accounted)
+        if self.conditions:
+            lines += ["", *in_short(self.conditions)]
+        return "\n".join(lines) + "\n"
+
+    def _found(self) -> list[str]:
+        """Say what was computed, attribute by attribute."""
         header = ("attribute", "share", "true loss", "clusters", "exact cells")
         rows: list[tuple[str, ...]] = [(*header, *(("method",) if self.methods else ()))]
         for name, entry in self.attributes.items():
-            share = "none" if entry.share is None else f"{float(entry.share):.6g}"
-            loss = _shown(entry.vector_scope)
-            figures = (share, loss, str(entry.clusters), str(entry.exact_cells))
+            loss = _figure(entry.vector_scope, "no bound")
+            figures = (_figure(entry.share), loss, str(entry.clusters), str(entry.exact_cells))
             method = (self.methods[name],) if self.methods else ()
             rows.append((one_line(name), *figures, *method))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         # What one part spends is no bound on a release whose other parts spend none.
         whole = len(shares) == len(self.attributes) or not self.methods
-        total = f"{float(sum(shares)):.6g}" if shares and whole else "none"
+        total = _figure(sum(shares) if shares and whole else None)
+        rows.append(("all together", total, _figure(self.vector_scope, "no bound")))
         bound = "what one record can change, its clusters formed anew"
         if self.unit.column is not None:
             bound = f"at most what {self.unit.in_words} can change"
-        lines = [
+        return [
             f"The loss at vector scope: {bound}.",
             "",
-            *aligned(
-                [*rows, ("all together", total, _shown(self.vector_scope))],
-                widths=(0, 10, 10, 9),
-                left=(0, 5),
-            ),
+            *aligned(rows, widths=(0, 10, 10, 9), left=(0, 5)),
         ]
-        if self.conditions:
-            lines += ["", *in_short(self.conditions)]
-        return "\n".join(lines) + "\n"
 
-    def _accounted_text(self, accounted: Accounted) -> str:
+    def _spent(self, accounted: Accounted) -> list[str]:
         """Say what is accounted, step by step: nothing of it was computed on the table."""
         rows = [
             ("attribute", "share", f"spent, {accounted.unit}"),
@@ -162,52 +188,105 @@ class Audit:
                 ("choice of pairs", "", _figure(accounted.choices)),
                 ("tables of pairs", "", _figure(accounted.tables)),
             ]
-        total = _figure(accounted.promised)
         rows.append(("all together", "", _figure(accounted.total)))
         delta = f", delta {float(accounted.delta):g}" if accounted.delta else ""
-        lines = [
-            *(_BOUND if self.unit.column is None else (_BOUND_OF_UNIT.format(self.unit.in_words),)),
+        return [
+            *_bound_on(self.unit),
             "",
             *aligned(rows, widths=(0, 10, 14)),
             "",
-            f"That is epsilon {total}{delta}, whatever is looked at.",
+            f"That is epsilon {_figure(accounted.promised)}{delta}, whatever is looked at.",
         ]
-        if self.conditions:
-            lines += ["", *in_short(self.conditions)]
-        return "\n".join(lines) + "\n"
 
 
 def audit_of(planned: Plan, side_by_side: SideBySide = in_threads) -> Audit:
-    """Audit a plan, its attributes side by side."""
-    parts, unit = planned.attributes, planned.claim.unit
-    n_clusters = sum(part.n_clusters for part in parts)
-    entries = side_by_side(lambda part: AttributeAudit.of(part, unit), parts, 0, n_clusters)
+    """Audit a plan, its attributes side by side: of a unit by its worst record, so many times."""
+    parts, claim = planned.attributes, planned.claim
+
+    def audited(part: AttributePlan) -> AttributeAudit:
+        loss, of_unit = part.vector_loss, part.attribute.of_unit
+        return AttributeAudit(
+            share=claim.unit.spends(part.share, of_unit=of_unit),
+            vector_scope=None if loss is None else loss * claim.unit.draws(of_unit=of_unit),
+            exact_cells=part.exact_cells,
+            clusters=part.n_clusters,
+        )
+
+    entries = side_by_side(audited, parts, 0, sum(part.n_clusters for part in parts))
     return Audit(
         attributes={part.attribute.name: entry for part, entry in zip(parts, entries, strict=True)},
-        conditions=planned.claim.conditions,
-        unit=Unit() if planned.claim.has_clusters else planned.claim.unit,
-        methods=(
-            {terms.name: terms.method for terms in planned.claim.attributes}
-            if planned.parts
-            else {}
-        ),
+        conditions=claim.conditions,
+        unit=Unit() if claim.has_clusters else claim.unit,
+        methods={terms.name: terms.method for terms in claim.attributes} if claim.parts else {},
         accounted=accounted_of(planned),
     )
 
 
-_BOUND = (
-    "The loss that is accounted: a bound, at every scope and for every table, on what one",
-    "record can change. It is not computed on this table.",
-)
-_BOUND_OF_UNIT = (
-    "The loss that is accounted: a bound, at every scope and for every table, on what {} can "
-    "change. It is not computed on this table."
-)
+def accounted_of(planned: Plan) -> Accounted | None:
+    """Add up what a plan of a new table spends; None of a plan whose rows follow the original's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import microveil as mv
+    >>> ages = {"AGE": np.arange(300) % 90}
+    >>> planned = mv.plan(
+    ...     ages, method="dp-synthetic", epsilon=2, attributes="AGE", bounds={"AGE": (0, 120)}
+    ... )
+    >>> accounted_of(planned).total
+    Fraction(2, 1)
+    """
+    plan = planned.synthetic
+    if plan is None:
+        return None
+    assert planned.claim.epsilon is not None  # noqa: S101 -- a new table always spends one
+    is_concentrated = planned.claim.rho is not None
+    choices, tables = _pairs(plan, is_concentrated=is_concentrated)
+    # Steps are carried out with what one record may spend: group privacy.
+    times = planned.claim.unit.max_rows ** (2 if is_concentrated else 1)
+    return Accounted(
+        is_concentrated=is_concentrated,
+        promised=planned.claim.epsilon,
+        delta=planned.claim.delta,
+        attributes={
+            part.attribute.name: times * _own(part, is_concentrated=is_concentrated)
+            for part in plan.attributes
+        },
+        choices=times * choices,
+        tables=times * tables,
+    )
 
 
-def _shown(loss: float | None) -> str:
-    return "no bound" if loss is None else f"{loss:.6g}"
+def _own(part: CutsPlan | LevelsPlan, *, is_concentrated: bool) -> Fraction:
+    if isinstance(part, LevelsPlan):
+        return _noise(part.noise)
+    # A level of cuts costs 2 rate of epsilon, rate**2 / 2 of rho.
+    costs = [rate**2 / 2 if is_concentrated else 2 * rate for rate in part.rates]
+    noises = [part.present]
+    if part.learning is not None:
+        noises += [part.learning.atoms, part.learning.decimals]
+    return sum(costs + [_noise(one) for one in noises if one is not None], Fraction(0))
 
 
-def _figure(number: Fraction | int | None) -> str:
-    return "none" if number is None else f"{float(number):.6g}"
+def _pairs(plan: SyntheticPlan, *, is_concentrated: bool) -> tuple[Fraction, Fraction]:
+    tables = plan.tables
+    if tables is None:
+        return Fraction(0), Fraction(0)
+    choice = tables.rate**2 / 8 if is_concentrated else tables.rate
+    return tables.n_tables * choice, tables.n_tables * _noise(tables.noise)
+
+
+def _noise(noise: CountNoise) -> Fraction:
+    """Return what noise on counts costs of which one record changes two, by 1 each."""
+    return 1 / noise.scale if noise.is_gaussian else 2 * (1 << noise.bits) / noise.scale
+
+
+def _bound_on(unit: Unit) -> tuple[str, ...]:
+    what = "The loss that is accounted: a bound, at every scope and for every table, on what"
+    if unit.column is not None:
+        return (f"{what} {unit.in_words} can change. It is not computed on this table.",)
+    return f"{what} one", "record can change. It is not computed on this table."
+
+
+def _figure(number: Fraction | float | None, absent: str = "none") -> str:
+    return absent if number is None else f"{float(number):.6g}"

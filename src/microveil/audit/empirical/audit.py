@@ -34,9 +34,9 @@ from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
-from microveil.protect.accounted import accounted_of
 from microveil.protect.arguments import Arguments
 from microveil.protect.columns import Prepared
+from microveil.protect.exact_audit import accounted_of
 from microveil.protect.plan import Plan
 from microveil.protect.recipe import takes
 from microveil.protect.request import Request
