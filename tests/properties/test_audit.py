@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.noise.shifts import RankedShifts, least_vector_scales, winsorised_shifts
+from microveil.noise.sensitivity import RankedShifts, least_vector_scales, winsorised_shifts
 from reference.vector_scope import largest_loss, real_scales, representative
 
 LOWER, UPPER = 0, 12

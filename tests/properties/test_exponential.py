@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from microveil.kernels import whole_weights
+from microveil.kernels.whole_weights import stretch_sums, whole_numbers
 from microveil.noise import exponential
 from microveil.noise.exponential import draw_run, draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
@@ -192,7 +192,7 @@ def test_what_has_no_law_is_refused(losses, multiplicities, rate):
 @given(rates, st.integers(0, 2000))
 def test_weights_fall_by_no_more_than_the_rate_allows(rate, count):
     """1 <= f(u) / f(u + 1/2) <= exp(rate/2), proven in whole numbers, and the recursion holds."""
-    weights = [*median_weights(rate, count)]
+    weights = whole_numbers(median_weights(rate, count))
     assert weights[0] == 1 << 160
     assert 1 <= len(weights) <= count + 1
     assert weights == plain.falling(rate, count)
@@ -204,9 +204,12 @@ def test_weights_fall_by_no_more_than_the_rate_allows(rate, count):
 
 def test_weights_of_extreme_rates():
     """Without a rate all weigh alike; at a huge one a step costs all that 64 bits can say."""
-    assert [*median_weights(Fraction(0), 9)] == [1 << 160]
-    assert [*median_weights(Fraction(1, 2**66), 9)] == [1 << 160]
-    assert [*median_weights(Fraction(10**9), 9)] == [1 << 160, 1 << 96, 1 << 32, 1]
+    for rate, due in (
+        (Fraction(0), [1 << 160]),
+        (Fraction(1, 2**66), [1 << 160]),
+        (Fraction(10**9), [1 << 160, 1 << 96, 1 << 32, 1]),
+    ):
+        assert whole_numbers(median_weights(rate, 9)) == due
     assert len(median_weights(Fraction(1), 3)) == 4
     with pytest.raises(ValueError, match="at least 0"):
         median_weights(Fraction(-1), 9)
@@ -214,7 +217,8 @@ def test_weights_of_extreme_rates():
 
 def capped(weights):
     """The weight of a loss of so many halves: beyond the list, its last."""
-    return lambda halves: weights[min(halves, len(weights) - 1)]
+    listed = whole_numbers(weights)
+    return lambda halves: listed[min(halves, len(listed) - 1)]
 
 
 @pytest.mark.parametrize("rate", [Fraction(3, 10), Fraction(1), Fraction(9), Fraction(1, 1000)])
@@ -252,32 +256,30 @@ def test_weights_cut_off_at_a_floor_break_the_bound():
 
 
 @pytest.mark.parametrize("length", [1, 3, 1000])
-@given(weights=st.lists(st.integers(0, 9), min_size=1, max_size=9).filter(any))
-def test_weighted_draws_are_exact(length, weights):
-    """Of all whole numbers below the total each index is drawn by as many as its weight."""
+@given(
+    runs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=9).filter(
+        lambda runs: any(size * weight for size, weight in runs)
+    )
+)
+def test_weighted_draws_are_exact(length, runs):
+    """Of all whole numbers below the total each index is drawn by as many as its size by weight."""
+    sizes, weights = (np.array(own) for own in zip(*runs, strict=True))
+    due = (sizes * weights).tolist()
     with pytest.MonkeyPatch.context() as once:
         once.setattr(exponential, "STRETCH", length)
         drawn = Counter(
-            draw_weighted(plain.Listed(weights), Next(number)) for number in range(sum(weights))
+            draw_weighted(sizes, plain.limbs(weights.tolist()), Next(number))
+            for number in range(sum(due))
         )
-    assert [drawn[index] for index in range(len(weights))] == weights
+    assert [drawn[index] for index in range(len(due))] == due
 
 
 @pytest.mark.parametrize("block", [1, 2, 7, 4, 1000])
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(1, 3), Fraction(5), Fraction(300)])
 def test_weights_are_those_of_their_recursion_however_they_are_made(block, rate, monkeypatch):
-    """All of them, some from either side, and each by itself; as often as they are asked for."""
-    due = plain.Listed(plain.falling(rate, 100))
+    """In blocks of any size."""
     monkeypatch.setattr(exponential, "BLOCK", block)
-    found = median_weights(rate, 100)
-    assert [*found] == [*found] == due
-    assert len(found) == len(due)
-    assert [found[place] for place in range(-len(due), len(due))] == due + due
-    for places in (slice(0, 0), slice(1, 50, 2), slice(None, None, 2), slice(4, -1)):
-        own = range(len(due))[places]
-        assert found[places] == due[places]
-        for some in (own, own[::-1], own[1:]):
-            assert found.limbs(some).tolist() == due.limbs(some).tolist()
+    assert whole_numbers(median_weights(rate, 100)) == plain.falling(rate, 100)
 
 
 @settings(deadline=None)
@@ -288,26 +290,25 @@ def test_weights_are_those_of_their_recursion_however_they_are_made(block, rate,
 def test_sums_over_stretches_are_those_of_whole_numbers(runs, length):
     """Of sizes of one limb and of two, up to the last that there is room for."""
     sizes = np.array([size for size, _ in runs], dtype=np.int64)
-    limbs = plain.Listed(weight for _, weight in runs).limbs(range(len(runs)))
     found = np.full((-(-len(runs) // length), 8), 7, dtype=np.uint32)
-    whole_weights.stretch_sums(sizes, limbs, length, found)
-    products = plain.Listed(size * weight for size, weight in runs)
-    assert whole_weights.whole_numbers(found) == products.sums(length)
+    stretch_sums(sizes, plain.limbs(weight for _, weight in runs), length, found)
+    products = [size * weight for size, weight in runs]
+    due = [sum(products[start : start + length]) for start in range(0, len(products), length)]
+    assert whole_numbers(found) == due
 
 
 @given(st.lists(st.integers(0, 2**220), min_size=1, max_size=9).filter(any))
 def test_weights_of_many_bits_are_told_apart_to_the_last(weights):
     """The first and the last number of each weight draw its index."""
-    end = 0
+    end, each = 0, (np.ones(len(weights), dtype=np.int64), plain.limbs(weights, 7))
     for index, weight in enumerate(weights):
         if weight:
-            assert draw_weighted(plain.Listed(weights), Next(end)) == index
-            assert draw_weighted(plain.Listed(weights), Next(end + weight - 1)) == index
+            assert draw_weighted(*each, Next(end)) == index
+            assert draw_weighted(*each, Next(end + weight - 1)) == index
         end += weight
 
 
-@pytest.mark.parametrize("weights", [[0], [0, 0]])
-def test_weights_that_are_all_0_are_refused(weights):
+def test_weights_that_are_all_0_are_refused():
     """There is nothing to draw."""
     with pytest.raises(ValueError, match="the bound must be at least 1"):
-        draw_weighted(plain.Listed(weights), RandomSource.seeded(1))
+        draw_weighted(np.ones(2, dtype=np.int64), plain.limbs([0, 0]), RandomSource.seeded(1))

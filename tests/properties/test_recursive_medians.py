@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.exponential import median_weights
 from microveil.synthesis import cuts as cutting
 from microveil.synthesis.counter import JitteredCodes
 from microveil.synthesis.cuts import Candidates, recursive_medians
 from reference import medians as plain
 from reference.enumeration import exact_law
-from reference.exponential import Listed, at_most_exponential, neighbours
+from reference.exponential import at_most_exponential, limbs, neighbours
 
 FAR = 1 << 40
 RATES = Fraction(3, 10), Fraction(48, 100)
@@ -38,15 +39,17 @@ def candidates(count):
 
 def capped(weights):
     """The weight of a loss of so many halves: beyond the list, its last."""
-    return lambda halves: weights[min(halves, len(weights) - 1)]
+    listed = whole_numbers(weights)
+    return lambda halves: listed[min(halves, len(listed) - 1)]
 
 
 def law_of(codes, count, weights):
     """The exact law of `recursive_medians`, by running it with every answer to its choices."""
 
     def program(answers):
-        def draw(of_runs):
-            return answers.draw(of_runs.between(0, len(of_runs.limbs)))
+        def draw(sizes, weights):
+            own = zip(sizes.tolist(), whole_numbers(weights), strict=True)
+            return answers.draw([size * weight for size, weight in own])
 
         cuts = recursive_medians(coded(codes), candidates(count), weights, draw, answers.below)
         return tuple(zip(cuts.numbers.tolist(), cuts.codes.tolist(), strict=True))
@@ -101,24 +104,18 @@ def test_the_medians_have_the_law_of_their_definition(count, n_records, depth):
 @given(
     st.lists(st.integers(0, 40), max_size=12),
     st.integers(0, 40),
-    st.integers(1, 41),
+    st.integers(2, 41),
     st.lists(st.integers(1, 2**160), min_size=1, max_size=14).map(lambda w: sorted(w)[::-1]),
 )
 def test_a_node_weighs_each_candidate_by_the_records_below_it(codes, i, width, weights):
     """Short lists of weights too, whose last one all greater losses have."""
-    j = min(i + width, 41)
-    runs = cutting._runs(coded(codes), i, j, Listed(weights))
-    if j - i < 2:
-        assert runs is None
-        return
-    found, of_runs = {}, runs.between(0, len(runs.limbs))
-    for length in (1, 2, 3, 100):
-        assert runs.sums(length) == Listed(of_runs).sums(length)
-    assert len(of_runs) == len(runs.borders) - 1
-    for run, weight in enumerate(of_runs):
-        first, last = runs.borders[run : run + 2].tolist()
-        assert weight % max(last - first, 1) == 0
-        found |= dict.fromkeys(range(first + 1, last + 1), weight // max(last - first, 1))
+    j, weights = min(i + width, 42), limbs(weights)
+    borders, of_runs = cutting._runs(coded(codes), i, j, weights)
+    found = {}
+    for (first, last), weight in zip(
+        itertools.pairwise(borders.tolist()), whole_numbers(of_runs), strict=True
+    ):
+        found |= dict.fromkeys(range(first + 1, last + 1), weight)
     weight = capped(weights)
     assert found == {cut: plain.node_weight(codes, i, j, cut, weight) for cut in range(i + 1, j)}
 

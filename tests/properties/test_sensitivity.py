@@ -8,9 +8,9 @@ from microveil.noise.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
     local_sensitivity,
+    winsorised_shifts,
     winsorised_sum,
 )
-from microveil.noise.shifts import winsorised_shifts
 from reference.ranking import winsorised
 
 LOWER, UPPER = -6, 6

@@ -204,7 +204,7 @@ class Watch:
             return added(noise, counts, source)
 
         def watched_medians(codes, candidates, weights, draw, below):
-            self.weights.append([[*of_level] for of_level in weights])
+            self.weights.append([of_level.tolist() for of_level in weights])
             return medians(codes, candidates, weights, draw, below)
 
         def watched_choice(losses, multiplicities, rate, source):
@@ -235,7 +235,7 @@ def test_a_draw_asks_what_its_plan_says_and_no_more(more, monkeypatch):
     cost = sum(cost_of_noise(noise, **kind) for noise in watch.noises)
     cost += sum(cost_of_choice(rate, **kind) for rate in watch.choices)
     due = [part.rates for part in plan.attributes if isinstance(part, CutsPlan)]
-    weights = [[[*median_weights(rate, 400)] for rate in rates] for rates in due]
+    weights = [[median_weights(rate, 400).tolist() for rate in rates] for rates in due]
     assert sorted(watch.weights) == sorted(weights)
     cost += sum(cost_of_levels(rates, **kind) for rates in due)
     budget = plan.guarantee.rho if kind["is_concentrated"] else plan.guarantee.epsilon

@@ -14,6 +14,7 @@ import pytest
 
 import microveil as mv
 from microveil.guarantee.budget import concentrated_budget
+from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
 from microveil.protect import units
@@ -188,7 +189,7 @@ def test_cuts_spend_the_budget_of_a_unit_and_no_more(delta):
     rates = plan.attributes[0].rates[:2]
     budget = concentrated_budget(Fraction(12), delta) if delta else Fraction(12)
     assert budget * Fraction(999, 1000) < _cost(plan.attributes[0].rates, delta) <= budget
-    weights = [_weight_of(median_weights(rate, 4)) for rate in rates]
+    weights = [_weight_of(whole_numbers(median_weights(rate, 4))) for rate in rates]
     codes = list(itertools.combinations_with_replacement(range(5), 4))
     laws = {one: plain.law(one, 4, weights) for one in codes}
     dearest = {

@@ -37,18 +37,10 @@ def falling(rate, count):
     return found
 
 
-class Listed(list):
-    """Whole weights, and their sums and limbs, of Python's own whole numbers."""
-
-    def sums(self, length):
-        return [sum(self[start : start + length]) for start in range(0, len(self), length)]
-
-    def between(self, start, stop):
-        return self[start:stop]
-
-    def limbs(self, places):
-        rows = [[self[place] >> 32 * limb & 0xFFFFFFFF for limb in range(6)] for place in places]
-        return np.array(rows, dtype=np.uint32).reshape(-1, 6)
+def limbs(weights, n_limbs=6):
+    """Whole weights in limbs of 32 bits, the least first."""
+    rows = [[weight >> 32 * limb & 0xFFFFFFFF for limb in range(n_limbs)] for weight in weights]
+    return np.array(rows, dtype=np.uint32).reshape(-1, n_limbs)
 
 
 def thresholds(losses, multiplicities, rate):

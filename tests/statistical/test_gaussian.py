@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import chisquare
 
-from microveil.noise import gaussian
-from microveil.noise.gaussian import discrete_gaussian
+from microveil.noise import counts as gaussian
+from microveil.noise.counts import discrete_gaussian
 from microveil.noise.noise import RandomSource, discrete_laplace
 from reference import gaussian as plain
 

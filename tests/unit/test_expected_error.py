@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil.kernels import expected_error as kernel
-from microveil.noise.isotonic import in_order
 from microveil.noise.noise import (
     RandomSource,
     continuous_noise,
+    in_order,
     noise_grid,
     perturbed_means,
     uniform,

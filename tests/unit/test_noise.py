@@ -11,17 +11,23 @@ from scipy.optimize import isotonic_regression
 from microveil.kernels import grid as kernel
 from microveil.kernels import laplace as kernel_laplace
 from microveil.noise import noise as of_noise
-from microveil.noise.isotonic import in_order
 from microveil.noise.noise import (
     NoiseGrid,
     RandomSource,
     discrete_laplace,
+    in_order,
+    noisy_means,
     perturbed_means,
     uniform,
 )
 from reference import laplace as plain
 
 whole = st.integers(-(2**40), 2**40)
+
+
+def wide(bits):
+    """A grid whose domain ends no mean."""
+    return NoiseGrid(bits=bits, unit=1, lower=-(2**61), upper=2**61)
 
 
 @given(
@@ -31,9 +37,7 @@ whole = st.integers(-(2**40), 2**40)
 def test_noisy_means_are_exact(clusters, bits):
     """Whole and fraction are those of (sum * 2**bits + noise) / (size * 2**bits)."""
     sums, sizes, noise = (np.array(part) for part in zip(*clusters, strict=True))
-    found, fraction = np.empty_like(sums), np.empty(len(sums))
-    low, high = -(2**61), 2**61
-    kernel.noisy_means(sums, sizes, noise, bits, low, high, found, fraction)
+    found, fraction = noisy_means(sums, sizes, noise, wide(bits))
     for cluster, (total, size, draw) in enumerate(clusters):
         mean = Fraction(total * 2**bits + draw, size * 2**bits)
         assert found[cluster] == mean // 1
@@ -46,10 +50,8 @@ def test_what_follows_the_noise_sees_the_noisy_sum_alone(one, other, size, bits,
     shift = (one - other) << bits
     made = []
     for total, noise in ((one, draw), (other, draw + shift)):
-        found, fraction = np.empty(1, dtype=np.int64), np.empty(1)
         arrays = np.array([total]), np.array([size]), np.array([noise])
-        kernel.noisy_means(*arrays, bits, -(2**61), 2**61, found, fraction)
-        made.append((found[0], fraction[0]))
+        made.append([own.tolist() for own in noisy_means(*arrays, wide(bits))])
     assert made[0] == made[1]
 
 
@@ -150,9 +152,8 @@ def test_a_release_is_keyed_by_32_bytes_of_the_operating_system(monkeypatch):
 
 def test_no_mean_leaves_the_domain_by_a_fraction():
     """A mean between the lower bound and one unit below it is clamped, not rounded."""
-    found, fraction = np.empty(1, dtype=np.int64), np.empty(1)
-    arrays = np.array([0]), np.array([1]), np.array([-3])
-    kernel.noisy_means(*arrays, 2, 0, 10, found, fraction)
+    grid = NoiseGrid(bits=2, unit=1, lower=0, upper=10)
+    found, fraction = noisy_means(np.array([0]), np.array([1]), np.array([-3]), grid)
     assert (found[0], fraction[0]) == (0, 0.0)
 
 

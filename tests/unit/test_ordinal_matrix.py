@@ -8,9 +8,8 @@ import pytest
 from scipy.optimize import linprog
 
 import microveil as mv
-from microveil.noise import ordinal_matrix as module
-from microveil.noise.ordinal_matrix import ordinal_matrix
-from microveil.noise.transition import randomised_response
+from microveil.noise import transition as module
+from microveil.noise.transition import ordinal_matrix, randomised_response
 
 LEVELS = [f"level {number}" for number in range(6)]
 SIZES = [(2, Fraction(1)), (3, Fraction(1, 50)), (5, Fraction(7, 3)), (10, Fraction(1)),

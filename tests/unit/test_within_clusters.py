@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microveil.noise.noise import RandomSource
-from microveil.noise.within_clusters import drawn_within
+from microveil.noise.transition import drawn_within
 from microveil.partition import Partition
 
 SIZES = {

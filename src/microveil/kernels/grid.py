@@ -1,4 +1,4 @@
-"""From floating-point values to whole grid units, and noisy sums to means on the grid."""
+"""From floating-point values to whole grid units."""
 
 import numba
 import numpy as np
@@ -30,28 +30,3 @@ def to_grid(values, numerator, denominator, grid):
         else:
             n_huge += 1
     return n_missing, n_infinite, n_huge
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def noisy_means(sums, sizes, noise, bits, lower, upper, whole, fraction):
-    """Divide (sum * 2**bits + noise) by (size * 2**bits) into whole and fraction, clamped.
-
-    The sum enters by its quotient and remainder, so that nothing overflows; the result is
-    the floor and the rest of the noisy sum alone, whatever quotient it came from.
-    """
-    for cluster in range(sums.shape[0]):
-        size = sizes[cluster]
-        quotient = sums[cluster] // size
-        divisor = size << bits
-        total = ((sums[cluster] - quotient * size) << bits) + noise[cluster]
-        carry = total // divisor
-        mean = quotient + carry
-        if mean >= upper:
-            whole[cluster] = upper
-            fraction[cluster] = 0.0
-        elif mean < lower:
-            whole[cluster] = lower
-            fraction[cluster] = 0.0
-        else:
-            whole[cluster] = mean
-            fraction[cluster] = (total - carry * divisor) / divisor

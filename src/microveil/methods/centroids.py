@@ -16,11 +16,11 @@ from microveil.errors import RequestError
 from microveil.kernels import ranking as kernel
 from microveil.methods.base import Choices
 from microveil.methods.planned import SinglePlan, in_table, released_numbers
-from microveil.noise.isotonic import in_order
 from microveil.noise.noise import (
     LARGEST_SCALE,
     NoiseGrid,
     RandomSource,
+    in_order,
     noise_grid,
     perturbed_means,
 )

@@ -30,11 +30,13 @@ from microveil.methods.base import (
 )
 from microveil.methods.centroids import Noise, RankedSteps, domain, means, winsorised_means
 from microveil.noise.sensitivity import (
+    LoneShift,
     cluster_local_sensitivity,
     global_sensitivity,
     local_sensitivity,
+    plain_shifts,
+    winsorised_shifts,
 )
-from microveil.noise.shifts import LoneShift, plain_shifts, winsorised_shifts
 from microveil.partition.runs import Clusters, Runs, by_rank, lone_records
 from microveil.schema import Attribute
 

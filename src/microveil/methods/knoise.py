@@ -23,8 +23,13 @@ from microveil.guarantee import Model
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.centroids import domain
 from microveil.methods.randomised import IntervalPlan, NoisePlan, TransitionPlan
-from microveil.noise.ordinal_matrix import ordinal_matrix
-from microveil.noise.transition import as_weights, invariant, randomised_response, spent
+from microveil.noise.transition import (
+    as_weights,
+    invariant,
+    ordinal_matrix,
+    randomised_response,
+    spent,
+)
 from microveil.partition import Intervals, Partition, intervals
 from microveil.table import GridColumn
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from microveil.guarantee.terms import RESPONSE
 from microveil.methods.planned import SinglePlan, released_numbers
 from microveil.noise.noise import RandomSource, continuous_noise, uniform
-from microveil.noise.transition import drawn_by_rows
-from microveil.noise.within_clusters import drawn_within
+from microveil.noise.transition import drawn_by_rows, drawn_within
 from microveil.partition import Partition
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.table import GridColumn, Numbers, Reasons, spread

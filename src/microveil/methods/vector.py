@@ -24,7 +24,7 @@ from microveil.methods.base import (
 )
 from microveil.methods.centroids import Noise, RankedSteps, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK, widened_by_rank
-from microveil.noise.shifts import least_vector_scales, winsorised_shifts
+from microveil.noise.sensitivity import least_vector_scales, winsorised_shifts
 from microveil.partition.runs import Clusters, Runs, vector_aware_runs
 from microveil.schema import Attribute
 

@@ -9,10 +9,9 @@ which `draw_weighted` draws by. Proofs: docs/noise.md.
 import itertools
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol, overload
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,9 @@ from numpy.typing import NDArray
 from microveil.kernels import whole_weights as kernel
 from microveil.noise.noise import RandomSource
 
-__all__ = ["MedianWeights", "Weights", "draw_run", "draw_weighted", "median_weights"]
+__all__ = ["Limbs", "draw_run", "draw_weighted", "median_weights"]
 
+# Whole weights of any size, the least of their limbs of 32 bits first: uint32 (n_weights, 6).
 Limbs = NDArray[np.uint32]
 
 # Random bits of the first attempt at a draw. Of a thousand runs it leaves fewer than one in
@@ -87,7 +87,7 @@ def draw_run(
         bits *= 2
 
 
-def median_weights(rate: Fraction, count: int) -> "MedianWeights":
+def median_weights(rate: Fraction, count: int) -> Limbs:
     """Return whole weights of the losses 0, 1/2, 1, ..., count/2 that fall as the rate allows.
 
     f(0) = 2**160 and f(u + 1/2) = ceil(f(u) a / 2**64) with a = ceil(2**64 exp(-rate/2)). They
@@ -99,7 +99,7 @@ def median_weights(rate: Fraction, count: int) -> "MedianWeights":
     rate is about 1 and earlier where it is small; at once where rate/2 is below 2**-64 and a
     is 2**64, so that the draw looks at no loss at all.
 
-    >>> weights = median_weights(Fraction(1), 1000)
+    >>> weights = kernel.whole_numbers(median_weights(Fraction(1), 1000))
     >>> len(weights), [weight >> 150 for weight in weights[:4]], weights[-3:]
     (223, [1024, 621, 376, 228], [4, 3, 2])
     """
@@ -118,67 +118,25 @@ def median_weights(rate: Fraction, count: int) -> "MedianWeights":
         length += n_fallen - 1
         if n_fallen < len(block):
             break
-    return MedianWeights(np.concatenate(blocks))
+    return np.concatenate(blocks)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MedianWeights(Sequence[int]):
-    """The weights of `median_weights`, as whole numbers and as limbs, uint32 (n_weights, 6)."""
+def draw_weighted(sizes: NDArray[np.int64], weights: Limbs, source: RandomSource) -> int:
+    """Draw an index with probability proportional to its size times its weight, exactly.
 
-    held: Limbs
-
-    def __len__(self) -> int:
-        return len(self.held)
-
-    @overload
-    def __getitem__(self, place: int) -> int: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[int]: ...
-    def __getitem__(self, place: int | slice) -> int | list[int]:
-        if isinstance(place, slice):
-            return kernel.whole_numbers(self.held[place])
-        return kernel.whole_numbers(self.held[place][None])[0]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self[:])
-
-    def limbs(self, places: range) -> Limbs:
-        """Return the weights at some places, least limb first: uint32 (n_places, 6).
-
-        >>> median_weights(Fraction(1), 9).limbs(range(0, 1)).tolist()
-        [[0, 0, 0, 0, 0, 1]]
-        """
-        return self.held[np.arange(places.start, places.stop, places.step)]
-
-
-class Weights(Protocol):
-    """Whole weights of any size, and the sums of many of them, which may be quicker to find."""
-
-    def sums(self, length: int) -> list[int]:
-        """Return the sums of each so many that follow each other, the last perhaps of fewer."""
-        ...
-
-    def between(self, start: int, stop: int) -> list[int]:
-        """Return those from one place up to another, or up to the last."""
-        ...
-
-
-def draw_weighted(weights: Weights, source: RandomSource) -> int:
-    """Draw an index with probability proportional to its whole weight, exactly.
-
-    >>> from types import SimpleNamespace
-    >>> given = [0, 2**200, 0]
-    >>> weights = SimpleNamespace(sums=lambda _: [sum(given)], between=lambda *_: given)
-    >>> draw_weighted(weights, RandomSource.seeded(1))
+    >>> draw_weighted(np.array([0, 3]), median_weights(Fraction(1), 1), RandomSource.seeded(1))
     1
     """
-    sums = weights.sums(STRETCH)
+    n_limbs = weights.shape[1]
+    limbs = np.empty((-(-len(sizes) // STRETCH), n_limbs + 2), dtype=np.uint32)
+    kernel.stretch_sums(sizes, weights, STRETCH, limbs)
+    sums = kernel.whole_numbers(limbs)
     drawn, number = source.integer_below(sum(sums)), 0
     while drawn >= sums[number]:
         drawn, number = drawn - sums[number], number + 1
-    start = number * STRETCH
-    cumulative = list(itertools.accumulate(weights.between(start, start + STRETCH)))
-    return start + bisect_right(cumulative, drawn)
+    own = slice(number * STRETCH, (number + 1) * STRETCH)
+    products = map(mul, sizes[own].tolist(), kernel.whole_numbers(weights[own]))
+    return own.start + bisect_right([*itertools.accumulate(products)], drawn)
 
 
 def _cumulative_weights(

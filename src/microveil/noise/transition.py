@@ -1,22 +1,44 @@
-"""Transition matrices as whole numbers in proportion: what they are made from, what they spend."""
+"""Transition matrices as whole numbers in proportion, what they spend, and draws by them.
 
+The matrix for ordered categories makes near ones likelier than far ones: P = P_LP / 2 + P_RR / 2.
+P_RR is randomised response at epsilon. P_LP has the least mean distance in ranks, all ranks equally
+frequent, of all matrices whose probabilities in a column are within e^epsilon of each other; alone
+it uses few categories and cannot be inverted. Each entry of a column of the sum is within e^epsilon
+of the others, as it is of both parts.
+"""
+
+import math
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
+from microveil.noise.noise import RandomSource, uniform
+from microveil.partition import Partition
 
-__all__ = ["as_weights", "drawn_by_rows", "invariant", "randomised_response", "spent"]
+__all__ = [
+    "as_weights",
+    "drawn_by_rows",
+    "drawn_within",
+    "invariant",
+    "ordinal_matrix",
+    "randomised_response",
+    "spent",
+]
 
+Whole = NDArray[np.int64]
 # Probabilities are whole numbers in proportion to 2**40 and more.
 WEIGHT_BITS = 40
 ROOM_BITS = 61
+# How far the epsilon of the matrix for ranks is lowered, relatively, until its weights keep it.
+LOWERED = tuple(Fraction(1, 10**digits) for digits in (9, 8, 7, 6, 5, 4, 3))
 
 
-def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArray[np.int64]:
+def randomised_response(share: Fraction, n_categories: int, name: str) -> Whole:
     """Return weights of the most accurate matrix that spends a share of epsilon.
 
     A value stays with probability e^share / (e^share + M - 1) and moves to each other category
@@ -54,7 +76,7 @@ def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArra
     return weights
 
 
-def invariant(weights: NDArray[np.int64], observed: NDArray[np.int64]) -> NDArray[np.int64]:
+def invariant(weights: Whole, observed: Whole) -> Whole:
     """Return the matrix that leaves the observed shares as they are in expectation.
 
     With P the base matrix and t the shares, the product of P and its reverse
@@ -71,7 +93,7 @@ def invariant(weights: NDArray[np.int64], observed: NDArray[np.int64]) -> NDArra
     return as_weights(base @ reverse)
 
 
-def spent(weights: NDArray[np.int64]) -> Fraction | None:
+def spent(weights: Whole) -> Fraction | None:
     """Return the epsilon of a public matrix, max over l of ln(max_k p_kl / min_k p_kl).
 
     Rounded up; None where a probability is 0 and no epsilon holds.
@@ -96,10 +118,10 @@ def spent(weights: NDArray[np.int64]) -> Fraction | None:
 
 
 def drawn_by_rows(
-    weights: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    draw: Callable[[NDArray[np.int64]], NDArray[np.int64]],
-) -> NDArray[np.int64]:
+    weights: Whole,
+    codes: Whole,
+    draw: Callable[[Whole], Whole],
+) -> Whole:
     """Draw a category for each code by its row, exactly in proportion to the weights.
 
     ``draw`` draws a uniform whole number from 0 to below each bound.
@@ -116,7 +138,92 @@ def drawn_by_rows(
     return drawn
 
 
-def as_weights(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
+def drawn_within(
+    in_order: Whole, partition: Partition, source: RandomSource, *, permute: bool
+) -> Whole:
+    """Give every record a value of its cluster, drawn with replacement or by a permutation.
+
+    ``in_order`` holds the values cluster after cluster; the source serves nothing else.
+
+    >>> pairs = Partition(order=np.array([2, 0, 1, 3]), sizes=np.array([2, 2]), n_records=4)
+    >>> values, source = np.array([5, 5, 9, 9]), RandomSource.seeded(1)
+    >>> drawn_within(values, pairs, source, permute=False)
+    array([5, 9, 5, 9])
+    """
+    sizes, order = partition.sizes, partition.order
+    if permute:
+        cluster = np.repeat(np.arange(len(sizes)), sizes)
+        chosen = np.lexsort((source.words(len(order)), cluster))
+    else:
+        starts = np.cumsum(sizes) - sizes
+        chosen = np.repeat(starts, sizes) + uniform(np.repeat(sizes, sizes), source)
+    drawn = np.empty_like(in_order)
+    drawn[order] = in_order[chosen]
+    return drawn
+
+
+def as_weights(matrix: NDArray[np.float64]) -> Whole:
     """Return whole numbers in proportion; what is possible stays possible."""
     weights = np.rint(matrix * 2.0**WEIGHT_BITS).astype(np.int64)
     return np.where((matrix > 0) & (weights == 0), 1, weights)
+
+
+def ordinal_matrix(share: Fraction, n_categories: int, name: str) -> Whole:
+    """Return weights of the matrix for ranks that spends a share of epsilon, and never more.
+
+    Row k holds whole numbers in proportion to the probabilities of l given k. Their epsilon, row
+    sums included, is checked in rationals. A share that is too small or too large for whole numbers
+    of 64 bits is refused.
+
+    >>> weights = ordinal_matrix(Fraction(1), 5, "EDUCATION")
+    >>> bool(spent(weights) <= 1)
+    True
+    >>> chances, ranks = weights / weights.sum(axis=1, keepdims=True), np.arange(5)
+    >>> round(float((chances * abs(ranks[:, None] - ranks)).sum() / 5), 2)
+    1.09
+    """
+    for lowered in LOWERED:
+        own = share * (1 - lowered)
+        of_response = randomised_response(own, n_categories, name)
+        response = of_response / of_response.sum(axis=1, keepdims=True)
+        nearest = _nearest(float(own), n_categories)
+        if nearest is None:
+            continue
+        weights = as_weights((response + nearest) / 2)
+        epsilon = spent(weights)
+        if epsilon is not None and epsilon <= share:
+            return weights
+    raise RequestError(
+        f"attribute '{name}'",
+        "no matrix of ranks in whole numbers keeps its share of epsilon",
+        "leave its matrix out, or pass another epsilon",
+    )
+
+
+def _nearest(epsilon: float, n_categories: int) -> NDArray[np.float64] | None:
+    """Solve for the matrix of least mean distance in ranks; None where the solver does not.
+
+    Unknown are the probabilities and of each column the least, m: m <= p <= e^epsilon m.
+    """
+    m, sparse = n_categories, scipy.sparse
+    ranks = np.arange(m)
+    costs = np.concatenate([np.abs(ranks[:, None] - ranks).ravel() / m, np.zeros(m)])
+    probabilities, least = sparse.identity(m * m), sparse.vstack([sparse.identity(m)] * m)
+    within = sparse.vstack(
+        [
+            sparse.hstack([-probabilities, least]),
+            sparse.hstack([probabilities, -math.exp(epsilon) * least]),
+        ]
+    )
+    sums = sparse.hstack(
+        [sparse.kron(sparse.identity(m), np.ones((1, m))), sparse.csr_matrix((m, m))]
+    )
+    found = scipy.optimize.linprog(
+        costs, A_ub=within, b_ub=np.zeros(2 * m * m), A_eq=sums, b_eq=np.ones(m), method="highs"
+    )
+    if not found.success:
+        return None
+    solved = np.clip(found.x[: m * m].reshape(m, m), 0, 1)
+    # The solver keeps bounds to some digits: what is too small is raised to what e^epsilon allows.
+    raised = np.maximum(solved, solved.max(axis=0) / math.exp(epsilon))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))

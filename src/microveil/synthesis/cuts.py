@@ -11,22 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from operator import mul
 from typing import Protocol
 
 import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
-from microveil.kernels import whole_weights as kernel
-from microveil.noise.exponential import MedianWeights
+from microveil.noise.exponential import Limbs
 
 __all__ = [
     "Candidates",
     "Codes",
     "Cuts",
     "QuantileFunction",
-    "RunWeights",
     "cut_covariance",
     "cut_errors",
     "quantile_function",
@@ -154,8 +151,8 @@ class Cuts:
 def recursive_medians(
     codes: Codes,
     candidates: Candidates,
-    weights: Sequence[MedianWeights],
-    draw: Callable[["RunWeights"], int],
+    weights: Sequence[Limbs],
+    draw: Callable[[Whole, Limbs], int],
     below: Callable[[int], int],
 ) -> Cuts:
     """Cut an attribute's records in halves, quarters and so on, at random.
@@ -164,8 +161,8 @@ def recursive_medians(
     to j - 1. Its cut is a candidate c drawn with probability proportional to w(|L(c) - N/2|),
     L(c) the node's records below c. The root has all candidates.
 
-    ``weights`` are those of each level; ``draw`` draws an index in proportion to whole weights,
-    ``below`` a whole number from 0 to below another, both exactly.
+    ``weights`` are those of each level; ``draw`` draws an index in proportion to sizes times whole
+    weights, ``below`` a whole number from 0 to below another, both exactly.
 
     One record replaced moves |L - N/2| by at most 1 in one node, or by at most 1/2 in each of
     two nodes of a level: where w falls by at most exp(beta / 2) from one to the next, a level
@@ -178,10 +175,10 @@ def recursive_medians(
         for left in range(0, 1 << depth, step):
             if left not in ends or left + step not in ends:
                 continue
-            runs = _runs(codes, ends[left], ends[left + step], of_level)
-            if runs is not None:
-                run = draw(runs)
-                first, last = runs.borders[run : run + 2].tolist()
+            if ends[left + step] - ends[left] > 1:
+                borders, limbs = _runs(codes, ends[left], ends[left + step], of_level)
+                run = draw(np.diff(borders), limbs)
+                first, last = borders[run : run + 2].tolist()
                 ends[left + step // 2] = first + 1 + below(last - first)
     numbers = sorted(set(ends) - {0, 1 << depth})
     return Cuts(
@@ -191,34 +188,11 @@ def recursive_medians(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunWeights:
-    """The candidates of a node in runs of one weight: their number by the weight of each.
+def _runs(codes: Codes, i: int, j: int, weights: Limbs) -> tuple[Whole, Limbs]:
+    """Put the candidates of node (i, j) in runs of one weight: the borders of runs, and weights.
 
-    Run r has the candidates above border r up to border r + 1; ``limbs`` has the weight of each
-    of its candidates, in limbs of 32 bits.
+    Run r has the candidates above border r up to border r + 1.
     """
-
-    borders: Whole
-    limbs: NDArray[np.uint32]
-
-    def sums(self, length: int) -> list[int]:
-        """Return the sums over each so many runs, the last ones perhaps fewer."""
-        n_runs, n_limbs = self.limbs.shape
-        sums = np.empty((-(-n_runs // length), n_limbs + 2), dtype=np.uint32)
-        kernel.stretch_sums(np.diff(self.borders), self.limbs, length, sums)
-        return kernel.whole_numbers(sums)
-
-    def between(self, start: int, stop: int) -> list[int]:
-        """Return the weights of some runs."""
-        sizes = np.diff(self.borders[start : stop + 1]).tolist()
-        return [*map(mul, sizes, kernel.whole_numbers(self.limbs[start:stop]))]
-
-
-def _runs(codes: Codes, i: int, j: int, weights: MedianWeights) -> RunWeights | None:
-    """Weigh the candidates of node (i, j); None where there is none."""
-    if j - i < 2:
-        return None
     first = codes.below(i)
     n_records = codes.below(j) - first
     far = len(weights) - 1
@@ -229,12 +203,10 @@ def _runs(codes: Codes, i: int, j: int, weights: MedianWeights) -> RunWeights | 
     before, after = [i] * (1 + (start == 0)), [j - 1] * (1 + (stop == n_records))
     borders = np.concatenate((before, inner, after), dtype=np.int64)
     # The weight of a run with r records below is at place |2 r - n_records|.
-    middle, places, farthest = min(stop, n_records // 2), range(far + 1), range(far, far + 1)
-    falling = places[n_records - 2 * middle : n_records - 2 * start + 1 : 2][::-1]
-    rising = places[2 * max(start, middle + 1) - n_records : 2 * stop - n_records + 1 : 2]
-    limbs = np.concatenate([weights.limbs(own) for own in (farthest, falling, rising, farthest)])
+    places = np.abs(2 * np.arange(start, stop + 1) - n_records)
+    limbs = weights[np.concatenate(([far], places, [far]))]
     assert len(borders) == len(limbs) + 1  # noqa: S101 -- the kernel looks at as many of both
-    return RunWeights(borders, limbs)
+    return borders, limbs
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def expected_isotonic_error(
     within, offsets, sizes, centroids, scales, lower, upper
         As for `expected_centroid_error`; the centroids in ascending order.
     in_order : callable
-        The release's isotonic regression, `microveil.noise.isotonic.in_order`: of means and
+        The release's isotonic regression, `microveil.noise.noise.in_order`: of means and
         scales, float64 arrays (n_clusters,), it makes an array like them.
 
     Returns
@@ -136,7 +136,7 @@ def expected_isotonic_error(
 
     Examples
     --------
-    >>> from microveil.noise.isotonic import in_order
+    >>> from microveil.noise.noise import in_order
     >>> none, fives = np.zeros(100), np.full(100, 5)
     >>> clusters = none, none, fives, np.arange(100.0), none + 50
     >>> alone = expected_centroid_error(*clusters, 0, 100).sum()

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.audit.empirical.neighbours import Clustered
-from microveil.noise.isotonic import in_order
-from microveil.noise.noise import NoiseGrid, RandomSource, perturbed_means, uniform
+from microveil.noise.noise import NoiseGrid, RandomSource, in_order, perturbed_means, uniform
 
 __all__ = [
     "CellExperiment",

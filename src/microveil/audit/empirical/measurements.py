@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.audit.empirical.experiments import CERTAIN, DECIMALS, Experiment
+from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
@@ -251,7 +252,7 @@ class _Weights:
 
     @classmethod
     def of(cls, rate: Fraction, n_records: int) -> "_Weights":
-        found = median_weights(rate, n_records)
+        found = whole_numbers(median_weights(rate, n_records))
         # Over the largest, which is 2**160 times the smallest at most.
         falling = np.array([weight / found[0] for weight in found])
         reach = n_records // 2 + 1

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.methods.centroids import CentroidPlan
-from microveil.noise.shifts import RankedShifts
+from microveil.noise.sensitivity import RankedShifts
 from microveil.partition import Partition
 
 __all__ = [

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microveil.audit.empirical.neighbours import Tuned
 from microveil.methods.centroids import CentroidPlan
-from microveil.noise.shifts import LoneShift, RankedShifts
+from microveil.noise.sensitivity import LoneShift, RankedShifts
 from microveil.partition import Partition, rank_order
 from microveil.partition.mdav import joint_partition
 from microveil.protect.columns import Prepared
