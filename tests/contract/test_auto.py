@@ -81,13 +81,13 @@ def test_k_is_chosen_as_by_planning_every_k(isotonic):
 
 def test_many_records_are_searched_for_clusters_only_where_it_may_pay(monkeypatch):
     """At cluster scope `idp-cbls` loses far less than the noise of `idp-vector` by the same k."""
-    searched, found = [], vector.vector_aware_runs
+    searched, found = [], vector.vector_aware_sizes
 
     def noted(*arguments, **choices):
         searched.append(choices)
         return found(*arguments, **choices)
 
-    monkeypatch.setattr(vector, "vector_aware_runs", noted)
+    monkeypatch.setattr(vector, "vector_aware_sizes", noted)
     table = {"TAX": np.random.Generator(np.random.PCG64(5)).lognormal(7, 1, 5000).round(2)}
     request = {"epsilon": 1, "bounds": {"TAX": (0, 10**6)}, "resolution": {"TAX": 0.01}}
     request |= {"attributes": "TAX", "method": "auto"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from microveil.errors import DataError, RequestError
 from microveil.kernels import vector_aware as kernel
 from microveil.partition import ranking_sizes, vector_search
-from microveil.partition.vector_aware import vector_aware, vector_aware_sizes
+from microveil.partition.vector_search import vector_aware, vector_aware_sizes
 from reference import vector_aware as plain
 
 ROUNDING = 1e-9

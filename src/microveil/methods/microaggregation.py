@@ -9,6 +9,7 @@ Releases via k-Anonymity"), Definitions 4 and 5.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ from microveil.methods.blocks import plan_blocks
 from microveil.methods.category_plans import typical_values
 from microveil.methods.centroids import RankedSteps, joint_centroids, means
 from microveil.methods.planned import SinglePlan
-from microveil.partition import Partition
-from microveil.partition.runs import Runs, by_rank, optimal_runs
+from microveil.partition import Partition, optimal_sizes
+from microveil.partition.runs import Runs, by_rank, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 
@@ -34,7 +35,7 @@ def _by_rank(values: NDArray[np.int64], _attribute: Attribute, choices: Choices)
 
 def _optimal(values: NDArray[np.int64], _attribute: Attribute, choices: Choices) -> Runs:
     """Partition with the least sum of squares of any clusters of k or more."""
-    return optimal_runs(values, choices.k)
+    return runs(values, partial(optimal_sizes, k=choices.k))
 
 
 def jointly(name: str) -> Callable[[Sequence[GridColumn], Choices], list[SinglePlan]]:

@@ -9,6 +9,7 @@ noise, clusters of k or more) is our reading of its reformulated optimal microag
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,8 @@ from microveil.methods.centroids import (
 )
 from microveil.methods.idp2025 import global_noise, promise_dp_um
 from microveil.noise.sensitivity import global_sensitivity
-from microveil.partition import Partition
-from microveil.partition.runs import Runs, by_rank, noise_aware_runs, optimal_runs
+from microveil.partition import Partition, noise_aware_sizes, optimal_sizes
+from microveil.partition.runs import Runs, by_rank, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 
@@ -46,10 +47,10 @@ def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices
     if choices["partition"] == "ranking":
         return by_rank(values, choices.k)
     if choices["partition"] == "optimal":
-        return optimal_runs(values, choices.k)
+        return runs(values, partial(optimal_sizes, k=choices.k))
     # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
     scale = float(global_sensitivity(*domain(attribute)) / choices.shares[attribute.name])
-    return noise_aware_runs(values, choices.k, 2 * scale**2)
+    return runs(values, partial(noise_aware_sizes, k=choices.k, penalty=2 * scale**2))
 
 
 _OF_RANKS = RankedSteps(partition=_partition, representative=means, noise=global_noise)

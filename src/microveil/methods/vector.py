@@ -8,6 +8,7 @@ clusters are those of individual ranking, or are chosen together with the noise.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,8 @@ from microveil.methods.base import (
 from microveil.methods.centroids import Noise, RankedSteps, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK, widened_by_rank
 from microveil.noise.sensitivity import least_vector_scales, winsorised_shifts
-from microveil.partition.runs import Clusters, Runs, vector_aware_runs
+from microveil.partition import vector_aware_sizes
+from microveil.partition.runs import Clusters, Runs, runs
 from microveil.schema import Attribute
 
 __all__ = ["METHODS"]
@@ -35,8 +37,13 @@ def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices
     """Partition by individual ranking, or with clusters chosen together with the noise."""
     if choices["partition"] == "ranking":
         return widened_by_rank(values, attribute, choices)
-    share = float(choices.shares[attribute.name])
-    return vector_aware_runs(values, choices.k, share, exact_allowed=choices.exact_cells == "allow")
+    sizes_of = partial(
+        vector_aware_sizes,
+        k=choices.k,
+        share=float(choices.shares[attribute.name]),
+        exact_allowed=choices.exact_cells == "allow",
+    )
+    return runs(values, sizes_of)
 
 
 def _noise(clusters: Clusters, attribute: Attribute, choices: Choices) -> Noise:

@@ -10,8 +10,8 @@ from microveil.partition.intervals import Intervals, intervals
 from microveil.partition.mdav import insensitive_mdav, mdav, v_mdav
 from microveil.partition.optimal import noise_aware, noise_aware_sizes, optimal, optimal_sizes
 from microveil.partition.ranking import rank_order, ranking, ranking_sizes, singletons
-from microveil.partition.vector_aware import vector_aware, vector_aware_sizes
-from microveil.partition.widening import widened_sizes
+from microveil.partition.runs import widened_sizes
+from microveil.partition.vector_search import vector_aware, vector_aware_sizes
 
 __all__ = [
     "Intervals",

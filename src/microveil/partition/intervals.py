@@ -60,11 +60,7 @@ class Intervals:
 
     @property
     def delta(self) -> float:
-        """Half the width: k-noise moves a value by no more than this.
-
-        >>> intervals([0, 1, 2, 3, 4], width=2).delta
-        1.0
-        """
+        """Half the width: k-noise moves a value by no more than this."""
         return self.width / 2
 
 
@@ -88,17 +84,10 @@ def intervals(
         With k: whether every interval holds k records (the largest m for which that is so),
         or they do on average (m = floor(n/k)).
 
-    Returns
-    -------
-    Intervals
-        Labels, edges and sizes; `Intervals.delta` is half the width.
-
     Raises
     ------
-    RequestError
-        If not exactly one of k and width is given, or one of them or ``every`` is not valid.
-    DataError
-        If the values are not one attribute of finite numbers, all equal, or fewer than k.
+    RequestError, DataError
+        If an argument is not as above, or there are fewer values than k.
 
     Notes
     -----

@@ -78,11 +78,8 @@ def mdav(
 
     Raises
     ------
-    RequestError
-        If k is not a whole number of 1 or more.
-    DataError
-        If the matrix does not hold finite numbers, or fewer than k records, or categories
-        are not as many rows of whole numbers.
+    RequestError, DataError
+        If an argument is not as above, or there are fewer records than k.
 
     Notes
     -----
@@ -123,20 +120,10 @@ def v_mdav(
     Parameters
     ----------
     matrix, k, categories, missing, units
-        As for `mdav`.
+        As for `mdav`, and so are result and errors.
     gamma : float, default 0.2
         How readily clusters are extended, 0 for never: the greater, the fewer and larger
         they are. The source uses 0.2 and 1.1.
-
-    Returns
-    -------
-    Partition
-        Clusters in the order they are formed.
-
-    Raises
-    ------
-    RequestError, DataError
-        As `mdav`, and if gamma is not a finite number of 0 or more.
 
     Notes
     -----
@@ -169,7 +156,7 @@ def insensitive_mdav(
     Parameters
     ----------
     matrix, k
-        As for `mdav`, within the bounds.
+        As for `mdav`, within the bounds, and so are errors.
     bounds : array_like (n_attributes, 2)
         Lower and upper bound of each attribute's domain, declared and not read from the
         data: otherwise one record rescales the distances of all and clusters can change
@@ -179,12 +166,6 @@ def insensitive_mdav(
     -------
     Partition
         Clusters in the order of distance.
-
-    Raises
-    ------
-    RequestError, DataError
-        As `mdav`, and if the bounds are not finite pairs, one per attribute, with all records
-        within them.
 
     Notes
     -----

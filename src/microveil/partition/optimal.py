@@ -25,20 +25,7 @@ def optimal(values: ArrayLike, k: int) -> Partition:
     their mean. Some best partition consists of runs of k to 2k - 1 records in ascending
     order of value, ties by record position, and these are the clusters here.
 
-    Parameters
-    ----------
-    values, k
-        As for `ranking`.
-
-    Returns
-    -------
-    Partition
-        Clusters in ascending order of value. Which, depends on the sorted values alone.
-
-    Raises
-    ------
-    RequestError, DataError
-        As `ranking`.
+    Parameters, result and errors are those of `ranking`.
 
     Notes
     -----
@@ -65,38 +52,23 @@ def noise_aware(values: ArrayLike, k: int, penalty: float) -> Partition:
 
     Minimises the sum over clusters C of SSE(C) + penalty/s: the squared distances of C's
     s values to their mean, and the expected squared noise over C's records when the noise
-    on the mean has a variance of penalty/s^2, one draw for the cluster. Small clusters lose
-    little and take much noise. The clusters are runs of records in ascending order of
+    on the mean has a variance of penalty/s^2, one draw for the cluster. Laplace noise of scale
+    (upper - lower)/(s epsilon), the global sensitivity over the attribute's own epsilon, has the
+    penalty 2 (upper - lower)^2/epsilon^2. The clusters are runs of records in ascending order of
     value, ties by record position, of any size from k to n.
-
-    Laplace noise of scale (upper - lower)/(s epsilon) on the mean, the global sensitivity
-    over epsilon, has the penalty 2 (upper - lower)^2/epsilon^2, epsilon being the
-    attribute's own share.
 
     Parameters
     ----------
     values, k
-        As for `ranking`.
+        As for `ranking`, and so are result and errors.
     penalty : float
         Expected squared noise on a cluster of one record, in squared units of the values;
         finite, 0 or more. With 0 the sum of squares is that of `optimal`.
 
-    Returns
-    -------
-    Partition
-        Clusters in ascending order of value. Which, depends on the sorted values and the
-        penalty alone.
-
-    Raises
-    ------
-    RequestError, DataError
-        As `ranking`, and if the penalty is no finite number of 0 or more.
-
     Notes
     -----
-    Exact but for rounding, and ties broken, as in `optimal`.
-
-    O(n log^2 n) time at worst, about twelve columns of memory.
+    Exact but for rounding, and ties broken, as in `optimal`. O(n log^2 n) time at worst, about
+    twelve columns of memory.
     Sources: Hansen and Mukherjee 2003 for the sum of squares; Soria-Comas and
     Domingo-Ferrer 2018 for clusters and noise chosen together.
 
@@ -104,9 +76,6 @@ def noise_aware(values: ArrayLike, k: int, penalty: float) -> Partition:
     --------
     >>> noise_aware([7, 1, 8, 2, 9], k=2, penalty=1.0).sizes
     array([2, 3])
-    >>> width, epsilon = 10, 0.5
-    >>> noise_aware([7, 1, 8, 2, 9], k=2, penalty=2 * width**2 / epsilon**2).sizes
-    array([5])
     """
     is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
     if not is_number or not 0 <= penalty < math.inf:
@@ -134,9 +103,7 @@ def optimal_sizes(
 def noise_aware_sizes(
     in_order: NDArray[np.integer] | NDArray[np.floating], k: int, penalty: float
 ) -> NDArray[np.int64]:
-    """Cluster sizes of `noise_aware`, for k or more values in ascending order.
-
-    The penalty is in squared units of the values: of grid units, if that is what they are.
+    """Cluster sizes of `noise_aware`, for k or more values in ascending order, in their units.
 
     >>> noise_aware_sizes(np.array([1, 2, 7, 8, 9]), 2, 400.0)
     array([5])

@@ -38,10 +38,8 @@ def ranking(values: ArrayLike, k: int) -> Partition:
 
     Raises
     ------
-    RequestError
-        If k is not a whole number of 1 or more.
-    DataError
-        If the values are not one attribute of finite numbers, or fewer than k.
+    RequestError, DataError
+        If an argument is not as above.
 
     Notes
     -----
@@ -69,12 +67,7 @@ def ranking(values: ArrayLike, k: int) -> Partition:
 
 
 def check_size(place: str, n_records: int, k: Any) -> None:
-    """Refuse a k that is no whole number of 1 or more, or more than there are records.
-
-    Raises
-    ------
-    RequestError, DataError
-    """
+    """Refuse a k that is no whole number of 1 or more, or more than there are records."""
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
     if n_records < k:

@@ -4,17 +4,16 @@ A method of ranked clusters sees the summary alone: how many records each cluste
 and its smallest and largest values. Who is in a cluster is needed again when cells are drawn.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import ranking as kernel
+from microveil.kernels import widening
 from microveil.partition.clusters import Partition
-from microveil.partition.optimal import noise_aware_sizes, optimal_sizes
 from microveil.partition.ranking import rank_order, ranking_sizes, singletons
-from microveil.partition.vector_aware import vector_aware_sizes
-from microveil.partition.widening import widened_sizes
 
 __all__ = [
     "Clusters",
@@ -22,10 +21,9 @@ __all__ = [
     "Widening",
     "by_rank",
     "lone_records",
-    "noise_aware_runs",
-    "optimal_runs",
+    "runs",
     "summarised",
-    "vector_aware_runs",
+    "widened_sizes",
 ]
 
 Whole = NDArray[np.int64]
@@ -33,14 +31,7 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Widening:
-    """What it cost to merge clusters of equal values with their neighbours.
-
-    Attributes
-    ----------
-    clusters_before : int
-    squares_before : float
-        Within-cluster sum of squares, in squared grid units.
-    """
+    """What clusters were, and lost in squared grid units, before those of equal values merged."""
 
     clusters_before: int
     squares_before: float
@@ -76,47 +67,73 @@ class Clusters:
 Runs = tuple[Partition, Clusters]
 
 
+def runs(values: Whole, sizes_of: Callable[[Whole], Whole]) -> Runs:
+    """Cut records, ranked by value, into clusters whose sizes follow from the sorted values.
+
+    >>> runs(np.array([7, 1, 6, 2]), lambda in_order: ranking_sizes(len(in_order), 2))[1].sums
+    array([ 3, 13])
+    """
+    order, in_order = rank_order(values)
+    sizes = sizes_of(in_order)
+    partition = Partition(order=order, sizes=sizes, n_records=len(order))
+    return partition, summarised(in_order, sizes)
+
+
 def by_rank(values: Whole, k: int, *, widen: bool = False) -> Runs:
     """Cluster by individual ranking: O(n log n), about two columns of memory.
 
     With ``widen``, clusters of equal values are merged with their neighbours until none is left,
     unless all values are equal.
-
-    >>> by_rank(np.array([7, 1, 6, 2]), 2)[1].sums
-    array([ 3, 13])
     """
-    order, in_order = rank_order(values)
-    sizes = ranking_sizes(len(values), k)
-    joined = widened_sizes(in_order, sizes) if widen else sizes
-    if len(joined) == len(sizes):
-        return _cut(order, in_order, sizes)
-    # Summaries of both are not at hand together: they take as much as the column.
-    before = Widening(
-        clusters_before=len(sizes),
-        squares_before=float(summarised(in_order, sizes).squares.sum()),
-    )
-    partition, clusters = _cut(order, in_order, joined)
+    sizes, before = ranking_sizes(len(values), k), None
+
+    def sizes_of(in_order: Whole) -> Whole:
+        nonlocal before
+        joined = widened_sizes(in_order, sizes) if widen else sizes
+        if len(joined) < len(sizes):
+            squares = float(summarised(in_order, sizes).squares.sum())
+            before = Widening(clusters_before=len(sizes), squares_before=squares)
+        return joined
+
+    partition, clusters = runs(values, sizes_of)
     return partition, replace(clusters, widening=before)
 
 
-def optimal_runs(values: Whole, k: int) -> Runs:
-    """Cluster with the least sum of squares of any clusters of k or more: O(n log n)."""
-    order, in_order = rank_order(values)
-    return _cut(order, in_order, optimal_sizes(in_order, k))
+def widened_sizes(in_order: NDArray[np.integer], sizes: Whole) -> Whole:
+    """Join neighbouring clusters, at the least loss, until none holds equal values only.
 
+    A cluster of equal values has the cluster-based local sensitivity 0 and would be
+    released as it is. Of all ways to join consecutive clusters so that every one holds two
+    values or more, this one has the least sum of squares of the values around the means of
+    their clusters, but for rounding. Of cuts that lose the same, the leftmost is taken.
 
-def noise_aware_runs(values: Whole, k: int, penalty: float) -> Runs:
-    """Cluster with the least squares plus penalty over size, in clusters of k or more."""
-    order, in_order = rank_order(values)
-    return _cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
+    Parameters
+    ----------
+    in_order : integer array (n_records,)
+        Values in ascending order.
+    sizes : int64 array (n_clusters,)
+        Records in each cluster, in the order of the values; 1 or more each.
 
+    Returns
+    -------
+    int64 array (n_joined,)
+        Sizes after joining: each the sum of consecutive ones given, and ``[n_records]`` where
+        all values are equal, as nothing helps then. Depends on values and sizes alone.
 
-def vector_aware_runs(values: Whole, k: int, share: float, *, exact_allowed: bool) -> Runs:
-    """Cluster with little expected error under vector sensitivities; see `vector_aware_sizes`."""
-    order, in_order = rank_order(values)
-    return _cut(
-        order, in_order, vector_aware_sizes(in_order, k, share, exact_allowed=exact_allowed)
-    )
+    Notes
+    -----
+    O(n_records + n_clusters log n_clusters) time. The reasons are given in the kernel.
+
+    Examples
+    --------
+    >>> widened_sizes(np.array([4, 5, 5, 5, 5, 5, 6, 9]), np.array([2, 2, 2, 2]))
+    array([6, 2])
+    """
+    # Of values only distances count: modulo 2**64 they are right, whatever the signs are.
+    words = np.asarray(in_order, dtype=np.int64).view(np.uint64)
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    joined = np.empty(len(sizes), dtype=np.int64)
+    return joined[: widening.least_joining(words, starts, joined)].copy()
 
 
 def lone_records(values: Whole) -> Runs:
@@ -130,12 +147,6 @@ def lone_records(values: Whole) -> Runs:
         smallest=thrice,
         largest=thrice,
     )
-
-
-def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Runs:
-    """Cut ranked records, and their values in order, into clusters of so many each."""
-    partition = Partition(order=order, sizes=sizes, n_records=len(order))
-    return partition, summarised(in_order, sizes)
 
 
 def summarised(in_order: Whole, sizes: Whole) -> Clusters:
