@@ -11,6 +11,7 @@ import numpy as np
 
 from microveil.errors import RequestError
 from microveil.guarantee import as_fraction, exact_number
+from microveil.protect.arguments import TRUTH
 from microveil.protect.reading import LARGEST_STEP
 from microveil.schema import EPOCH, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
@@ -19,18 +20,7 @@ __all__ = ["interval_kind", "read_bounds", "read_categories", "read_resolution",
 
 
 def read_bounds(name: str, kind: Kind, given: Any, *, may_be_one: bool = False) -> Bounds:
-    """Make bounds of what a user gave: numbers, or dates (or ISO text) for a date.
-
-    Raises
-    ------
-    RequestError
-        If they are no two finite numbers or dates, the lower below the upper.
-
-    Examples
-    --------
-    >>> read_bounds("AGE", Kind.WHOLE, (0, 120)).width
-    Fraction(120, 1)
-    """
+    """Make bounds of what a user gave: numbers, or dates (or ISO text) for a date."""
     place = f"bounds of '{name}'"
     remedy = "('1900-01-01', '2020-12-31')" if kind is Kind.DATE else "(0, 100)"
     try:
@@ -47,28 +37,9 @@ def read_bounds(name: str, kind: Kind, given: Any, *, may_be_one: bool = False) 
 def read_categories(
     name: str, kind: Kind, given: Any, argument: str = "categories", *, may_be_one: bool = False
 ) -> Categories:
-    """Make a declared list of categories of what a user gave.
+    """Make categories of the list that a user gave: of whole numbers or yes/no as text too.
 
-    Parameters
-    ----------
-    name : str
-    kind : Kind
-        Of the column.
-    given : list, `Ordered` or CategoriesFromData
-        Text for a column of text; for one of whole numbers or yes/no their values, or these
-        written as text.
-    argument : str
-        Which one it came by.
-
-    Raises
-    ------
-    RequestError
-        If it is no list of two different values or more of the column's kind.
-
-    Examples
-    --------
-    >>> read_categories("REGION", Kind.OTHER, ["North", "South"]).values
-    ('North', 'South')
+    ``argument`` says which one it came by.
     """
     place = f"{argument} of '{name}'"
     remedy = "pass every category that there is, for example ['North', 'South']"
@@ -91,13 +62,7 @@ def read_categories(
 
 
 def interval_kind(given: Any) -> Kind | None:
-    """Tell whether bounds are two numbers or two dates; None where they are neither.
-
-    >>> interval_kind(("0", "120")), interval_kind(("1900-01-01", "2020-12-31"))
-    (<Kind.WHOLE: 'whole number'>, <Kind.DATE: 'date'>)
-    >>> interval_kind(["North", "South"]) is None
-    True
-    """
+    """Tell whether bounds are two numbers or two dates; None where they are neither."""
     if not isinstance(given, list | tuple | BoundsFromData) or len(given) != 2:
         return None
     for kind in (Kind.WHOLE, Kind.DATE):
@@ -114,11 +79,7 @@ def stated_kinds(
     categories: Mapping[str, Any],
     resolution: Mapping[str, Any],
 ) -> dict[str, Kind]:
-    """Say what columns hold by what is declared of them: the type of one without any value.
-
-    >>> stated_kinds({}, {"AGE": (0, 120), "TAX": (0, 9)}, {"SEX": ["f", "m"]}, {"TAX": 0.01})
-    {'SEX': <Kind.OTHER: 'text'>, 'AGE': <Kind.WHOLE: 'whole number'>, 'TAX': <Kind.DECIMAL: ...>}
-    """
+    """Say what columns hold by what is declared of them: the type of one without any value."""
     found: dict[str, Kind] = {}
     for name, given in categories.items():
         listed = given.values if isinstance(given, Ordered) else given
@@ -138,7 +99,6 @@ _LISTED = {
     Kind.DECIMAL: "whole numbers",
     Kind.BOOLEAN: "true and false",
 }
-_TRUTH = {"true": True, "false": False}
 
 
 def _category(value: Any, kind: Kind) -> str | int | None:
@@ -146,7 +106,7 @@ def _category(value: Any, kind: Kind) -> str | int | None:
     if kind is Kind.OTHER:
         return str(value) if isinstance(value, str) else None
     if kind is Kind.BOOLEAN:
-        value = _TRUTH.get(value.lower()) if isinstance(value, str) else value
+        value = TRUTH.get(value.lower()) if isinstance(value, str) else value
         return bool(value) if isinstance(value, bool | np.bool_) else None
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,19}", value):
         value = int(value)
@@ -155,11 +115,7 @@ def _category(value: Any, kind: Kind) -> str | int | None:
 
 
 def read_resolution(name: str, kind: Kind, given: Any) -> tuple[Fraction, Source]:
-    """Make a resolution of what a user gave: a number above 0, whole but for decimals.
-
-    >>> read_resolution("TAX", Kind.DECIMAL, 0.01)
-    (Fraction(1, 100), <Source.DECLARED: 'declared'>)
-    """
+    """Make a resolution of what a user gave: a number above 0, whole but for decimals."""
     place = f"resolution of '{name}'"
     step = as_fraction(given, place, "it must be a finite number above 0", "pass for example 0.01")
     if not Fraction(1, LARGEST_STEP) <= step <= LARGEST_STEP:

@@ -15,31 +15,15 @@ OF_DISTRIBUTIONS = "of distributions alone, on a stand-in, as its rows follow no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """A request that keeps epsilon at a scope, and the error to expect of it.
-
-    Attributes
-    ----------
-    method : str
-    model : str
-        The privacy model of its guarantee, in words.
-    conditions : tuple of Condition
-        What its guarantee takes as given and leaves out.
-    choices : dict of str
-        Steps of the method, ``partition`` for example.
-    k : int or None
-    over_variance : float
-        Expected squared error over variance, mean over the attributes.
-    of_distributions : bool
-        Whether that is the error of distributions, values sorted, on a stand-in of public
-        figures: rows follow nobody, and have no error.
-    """
+    """A request that keeps epsilon at a scope, and the error to expect of it."""
 
     method: str
-    model: str
+    model: str  # in words
     conditions: tuple[Condition, ...]
-    choices: Mapping[str, str]
+    choices: Mapping[str, str]  # steps of the method, ``partition`` for example
     k: int | None
-    over_variance: float
+    over_variance: float  # expected squared error over variance, mean over the attributes
+    # Whether that is the error of sorted values on a stand-in: rows that follow nobody have none.
     of_distributions: bool = False
 
     @classmethod

@@ -27,6 +27,7 @@ LARGEST_EPSILON = 10**100
 # Of a population's name.
 LONGEST_NAME = 200
 LARGEST_TABLE = 10**12
+ENGINES = ("memory", "disk", "spark")
 
 Reader = Callable[[Any, str], Any]
 
@@ -73,11 +74,7 @@ def method(given: Any, _name: str) -> str:
 
 
 def epsilon(given: Any, name: str) -> "Fraction":
-    """Read a budget as the exact decimal it is written as.
-
-    >>> epsilon(0.1, "epsilon")
-    Fraction(1, 10)
-    """
+    """Read a budget as the exact decimal it is written as."""
     from microveil.guarantee import as_fraction
 
     remedy = "pass for example epsilon=1"
@@ -88,11 +85,7 @@ def epsilon(given: Any, name: str) -> "Fraction":
 
 
 def delta(given: Any, name: str) -> "Fraction":
-    """Read the chance left to events that epsilon does not bound: 0, or a number below 1.
-
-    >>> delta("0", "delta"), delta("1e-9", "delta")
-    (Fraction(0, 1), Fraction(1, 1000000000))
-    """
+    """Read the chance left to events that epsilon does not bound: 0, or a number below 1."""
     from fractions import Fraction
 
     from microveil.guarantee import as_fraction, exact_number
@@ -108,11 +101,7 @@ def delta(given: Any, name: str) -> "Fraction":
 
 
 def width(given: Any, name: str) -> "Fraction":
-    """Read a number above 0, on a scale that 64 bits can hold.
-
-    >>> width("2.5", "width")
-    Fraction(5, 2)
-    """
+    """Read a number above 0, on a scale that 64 bits can hold."""
     from microveil.guarantee import as_fraction
 
     rule = f"{name} must be a finite number above 0"
@@ -123,11 +112,7 @@ def width(given: Any, name: str) -> "Fraction":
 
 
 def target(given: Any, name: str) -> tuple[str, Any]:
-    """Read the attribute that a release is to predict well, and where a number is cut in two.
-
-    >>> target("INCOME", "target"), target({"INCOME": 50_000}, "target")
-    (('INCOME', None), ('INCOME', 50000))
-    """
+    """Read the attribute that a release is to predict well, and where a number is cut in two."""
     if isinstance(given, str):
         return given, None
     if isinstance(given, Mapping) and len(given) == 1:
@@ -157,13 +142,8 @@ def column_name(given: Any, name: str) -> str:
 
 
 def column_names(given: Any, name: str) -> tuple[str, ...]:
-    """Read names of columns, each once.
-
-    >>> column_names("AGE", "keep")
-    ('AGE',)
-    """
-    names = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
-    read = tuple(names)
+    """Read names of columns, each once; one name is a list of one."""
+    read = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
     for column in read:
         if not isinstance(column, str):
             raise RequestError(name, "columns are named by text", f'pass {name}=["AGE"]')
@@ -194,12 +174,8 @@ def missing_values(given: Any, _name: str) -> tuple[str, ...]:
     return MissingCodes.of(None, given).of_text
 
 
-def never_missing(given: Any, name: str) -> "Mapping[str, str]":
-    """Read which columns never lack a value.
-
-    >>> never_missing(["WAGE"], "never_missing")
-    {'WAGE': 'never'}
-    """
+def never_missing(given: Any, name: str) -> Mapping[str, str]:
+    """Read which columns never lack a value: names, or what `read` made of them."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(column_names(given, name), "never")
     if not all(isinstance(column, str) and said == "never" for column, said in given.items()):
@@ -225,11 +201,7 @@ def column_kinds(given: Any, name: str) -> "Mapping[str, Kind]":
 
 
 def blocks(given: Any, name: str) -> tuple[tuple[str, ...], ...]:
-    """Read lists of columns, none of which stands in two.
-
-    >>> blocks([["AGE"], ["TAX", "INCOME"]], "blocks")
-    (('AGE',), ('TAX', 'INCOME'))
-    """
+    """Read lists of columns, none of which stands in two."""
     remedy = 'pass blocks=[["A", "B"]]'
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise RequestError(name, "blocks are lists of columns", remedy)
@@ -282,11 +254,9 @@ def population(given: Any, place: str) -> str:
     return name
 
 
-def engine(given: Any, _name: str = "") -> str:
-    """Read who carries a request out."""
-    listed = ("memory", "disk", "spark")
-    if not isinstance(given, str) or given not in listed:
-        raise RequestError(
-            "engine", f"it must be one of {', '.join(listed)}", f"pass engine={listed[0]!r}"
-        )
+def engine(given: Any, name: str) -> str:
+    """Read who carries a request out; "disk" is what recipes of 0.2 may say."""
+    if not isinstance(given, str) or given not in ENGINES:
+        rule = f"it must be one of {', '.join(ENGINES)}"
+        raise RequestError(name, rule, f"pass engine={ENGINES[0]!r}")
     return given

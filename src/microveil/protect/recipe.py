@@ -34,7 +34,6 @@ means something else by now is refused: a monthly run must not change its meanin
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial, update_wrapper
 from inspect import signature
 from pathlib import Path
@@ -50,11 +49,14 @@ __all__ = ["file_of_recipe", "merged", "read_recipe", "roles_of_recipe", "takes"
 
 Listed = ParamSpec("Listed")
 Result = TypeVar("Result")
+Recipe = str | Path | Mapping[str, Any]
 
 # How deep the entries of its tables lie: attributes.AGE.bounds.
 DEPTHS: Mapping[Any, int] = {"attributes": 3, "parts": 3, "file": 2}
 # What stands in a recipe for what a flag takes.
 ENTRIES = {str: str, int: int, float: int | float, bool: bool, list: list[str]}
+# The version whose recipes are read as they stand, and that of recipes that say none.
+VERSION, UNSAID = (0, 2), (0, 1)
 
 
 @cache
@@ -89,51 +91,38 @@ def _form(known: tuple[Argument, ...]) -> Any:
     return made("Recipe", **top)
 
 
-# The version whose recipes are read as they stand, and that of recipes that say none.
-VERSION, UNSAID = (0, 2), (0, 1)
+def _numbers_protected(asked: Mapping[str, Any]) -> int:
+    types = asked.get("types", {})
+    return sum(Kind(types[name]).is_numeric for name in asked.get("attributes", ()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
-    """What recipes from before a version asked for that means something else since.
-
-    ``concerns`` judges it by the arguments that a recipe stands for.
-    """
-
-    since: tuple[int, int]
-    concerns: Callable[[Mapping[str, Any]], bool]
-    words: str
-
-
-CHANGES = (
-    _Change(
-        since=(0, 2),
-        concerns=lambda asked: (asked.get("method"), asked.get("scope")) == ("auto", "row"),
-        words='method = "auto" at row scope chose by the error expected on the table; it now '
-        "weighs methods of differential privacy by public figures alone",
+# What recipes from before 0.2 asked for that means something else since: how their arguments
+# show it, and what changed.
+CHANGES: tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...] = (
+    (
+        lambda asked: (asked.get("method"), asked.get("scope")) == ("auto", "row"),
+        (
+            'method = "auto" at row scope chose by the error expected on the table; it now '
+            "weighs methods of differential privacy by public figures alone"
+        ),
     ),
-    _Change(
-        since=(0, 2),
-        concerns=lambda asked: (asked.get("k"), asked.get("missing")) == ("auto", "keep"),
-        words='k = "auto" was chosen by the number of values present; it is now by the number of '
-        "records",
+    (
+        lambda asked: (asked.get("k"), asked.get("missing")) == ("auto", "keep"),
+        'k = "auto" was chosen by the number of values present; it is now by the number of records',
     ),
-    _Change(
-        since=(0, 2),
-        concerns=lambda asked: asked.get("method") == "kanon-dp" and _numbers_protected(asked) < 2,
-        words="kanon-dp of one attribute drew noise as wide as its bounds times the number of "
-        "clusters; it now draws noise as wide as its bounds",
+    (
+        lambda asked: asked.get("method") == "kanon-dp" and _numbers_protected(asked) < 2,
+        (
+            "kanon-dp of one attribute drew noise as wide as its bounds times the number of "
+            "clusters; it now draws noise as wide as its bounds"
+        ),
     ),
 )
 
 
 @stands_alone
-def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+def read_recipe(recipe: Recipe) -> dict[str, Any]:
     """Read a recipe file, or its contents, as arguments of `protect`.
-
-    Parameters
-    ----------
-    recipe : str, Path or dict
 
     Raises
     ------
@@ -159,6 +148,93 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     problems += [*_of_version(version, asked), *_of_entries(entries)]
     problems.refuse()
     return asked
+
+
+@stands_alone
+def file_of_recipe(recipe: Recipe) -> dict[str, str]:
+    """Read what a recipe says of how the file is written: separator, decimal, encoding."""
+    return _contents(recipe)[1].get("file") or {}
+
+
+@stands_alone
+def roles_of_recipe(recipe: Recipe) -> dict[str, Role]:
+    """Read what each attribute of a recipe is to whoever would find a person."""
+    entries = _contents(recipe)[1]["attributes"]
+    return {name: Role(entry["role"]) for name, entry in entries.items()}
+
+
+def _contents(recipe: Recipe) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """Return a recipe as it stands, and what it says, held against its form."""
+    from pydantic import ValidationError
+
+    contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
+    try:
+        parsed = _form(arguments()).model_validate(_with_pairs(contents))
+    except ValidationError as error:
+        places: dict[Any, str] = {}
+        for found in error.errors(include_url=False, include_input=False):
+            # Behind an entry stands what it might have been, an error for each.
+            entry = found["loc"][: DEPTHS.get(found["loc"][0], 1)]
+            places.setdefault(entry, ".".join(map(str, found["loc"])))
+        rule = "it is unknown or of the wrong kind"
+        remedy = "see microveil inspect for a recipe that is in order"
+        problems = [
+            RequestError(f"recipe, entry '{place}'", rule, remedy) for place in places.values()
+        ]
+        raise one_error(problems) from None
+    return contents, parsed.model_dump(exclude_none=True)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        where = f"{path}, line {line[1]}" if line else f"{path}"
+        raise FileError(where, "a recipe must be a TOML file", "correct the line") from None
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"{path}", "the recipe cannot be read", "check path and rights") from None
+
+
+def _with_pairs(contents: Mapping[str, Any]) -> dict[str, Any]:
+    """Make pairs of bounds: TOML has lists."""
+
+    def paired(entry: Any) -> Any:
+        bounds = entry.get("bounds") if isinstance(entry, Mapping) else None
+        if not isinstance(bounds, list) or any(isinstance(end, str) for end in bounds):
+            return entry
+        return {**entry, "bounds": tuple(bounds)}
+
+    entries = contents.get("attributes")
+    if not isinstance(entries, Mapping):
+        return dict(contents)
+    return {**contents, "attributes": {name: paired(entry) for name, entry in entries.items()}}
+
+
+def _of_version(written: str | None, asked: Mapping[str, Any]) -> Iterator[RequestError]:
+    """Refuse a recipe of a later version, and one of an earlier one whose meaning changed."""
+    current = ".".join(map(str, VERSION))
+    place, version = "recipe, entry 'microveil'", UNSAID
+    if written is not None:
+        if not re.fullmatch(r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?", written):
+            yield RequestError(place, "it is a version", f'write microveil = "{current}"')
+            return
+        major, minor = written.split(".")[:2]
+        version = int(major), int(minor)
+    if version > VERSION:
+        yield RequestError(
+            place,
+            f"this is microveil {current}, and the recipe was written for a later version",
+            "update microveil",
+        )
+    for concerns, words in CHANGES if version < VERSION else ():
+        if concerns(asked):
+            yield RequestError(
+                place,
+                f"the recipe was written for an earlier version, and means something else now: "
+                f"{words}",
+                f'if that is what you want, write microveil = "{current}" above everything else',
+            )
 
 
 def _of_entries(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[RequestError]:
@@ -194,105 +270,45 @@ def _of_parts(
             )
 
 
-@stands_alone
-def file_of_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, str]:
-    """Read what a recipe says of how the file is written: separator, decimal, encoding.
+def _of_attributes(
+    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Make arguments of what a recipe says of attributes.
 
-    >>> file_of_recipe({"k": 10, "file": {"separator": ";", "decimal": ","}})
-    {'separator': ';', 'decimal': ','}
+    Values are the objects as given: some are marked as read from the data.
     """
-    return _contents(recipe)[1].get("file") or {}
-
-
-@stands_alone
-def roles_of_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Role]:
-    """Read what each attribute of a recipe is to whoever would find a person.
-
-    >>> roles_of_recipe({"attributes": {"AGE": {"role": "confidential", "type": "whole number"}}})
-    {'AGE': <Role.CONFIDENTIAL: 'confidential'>}
-    """
-    entries = _contents(recipe)[1]["attributes"]
-    return {name: Role(entry["role"]) for name, entry in entries.items()}
-
-
-def _contents(recipe: str | Path | Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """Return a recipe as it stands, and what it says, held against its form."""
-    from pydantic import ValidationError
-
-    contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
-    try:
-        parsed = _form(arguments()).model_validate(_with_tuples(contents))
-    except ValidationError as error:
-        places: dict[Any, str] = {}
-        for found in error.errors(include_url=False, include_input=False):
-            # Behind an entry stands what it might have been, an error for each.
-            entry = found["loc"][: DEPTHS.get(found["loc"][0], 1)]
-            places.setdefault(entry, ".".join(map(str, found["loc"])))
-        rule = "it is unknown or of the wrong kind"
-        remedy = "see microveil inspect for a recipe that is in order"
-        problems = [
-            RequestError(f"recipe, entry '{place}'", rule, remedy) for place in places.values()
-        ]
-        raise one_error(problems) from None
-    return contents, parsed.model_dump(exclude_none=True)
-
-
-def _of_version(written: str | None, asked: Mapping[str, Any]) -> Iterator[RequestError]:
-    """Refuse a recipe of a later version, and one of an earlier one whose meaning changed."""
-    current = ".".join(map(str, VERSION))
-    place, version = "recipe, entry 'microveil'", UNSAID
-    if written is not None:
-        if not re.fullmatch(r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?", written):
-            yield RequestError(place, "it is a version", f'write microveil = "{current}"')
-            return
-        major, minor = written.split(".")[:2]
-        version = int(major), int(minor)
-    if version > VERSION:
-        yield RequestError(
-            place,
-            f"this is microveil {current}, and the recipe was written for a later version",
-            "update microveil",
-        )
-    for change in CHANGES:
-        if version < change.since and change.concerns(asked):
-            yield RequestError(
-                place,
-                f"the recipe was written for an earlier version, and means something else now: "
-                f"{change.words}",
-                f'if that is what you want, write microveil = "{current}" above everything else',
-            )
-
-
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        where = f"{path}, line {line[1]}" if line else f"{path}"
-        raise FileError(where, "a recipe must be a TOML file", "correct the line") from None
-    except (OSError, UnicodeDecodeError):
-        raise FileError(f"{path}", "the recipe cannot be read", "check path and rights") from None
-
-
-def _with_tuples(contents: Mapping[str, Any]) -> dict[str, Any]:
-    """TOML has lists where bounds are pairs."""
-    attributes = contents.get("attributes", {})
-    if not isinstance(attributes, Mapping):
-        return dict(contents)
-    paired = {
-        name: {
-            key: tuple(value) if key == "bounds" and _is_pair(value) else value
-            for key, value in entry.items()
-        }
-        if isinstance(entry, Mapping)
-        else entry
-        for name, entry in attributes.items()
+    chosen = [name for name, entry in entries.items() if _is_protected(entry)]
+    kept = [name for name, entry in entries.items() if entry["role"] == Role.NON_CONFIDENTIAL]
+    # Attributes even where nothing is left to protect: a recipe's silence chooses no column.
+    asked: dict[str, Any] = {
+        "types": {name: entry["type"] for name, entry in entries.items()},
+        "attributes": chosen,
+        **({"keep": kept} if kept else {}),
     }
-    return {**contents, "attributes": paired}
+    for argument in arguments():
+        if not argument.by_column or argument.name in asked:
+            continue
+        key = argument.column
+        values = {n: given[n][key] for n in chosen if given[n].get(key) is not None}
+        if argument.name == "categories":
+            values = {name: _marked(listed, entries[name]) for name, listed in values.items()}
+        if values:
+            asked[argument.name] = values
+    return asked
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and not any(isinstance(part, str) for part in value)
+def _is_protected(entry: Mapping[str, Any]) -> bool:
+    """Whether a recipe asks to protect an attribute: by its role, if it has numbers or a list."""
+    has_domain = bool(entry.get("bounds") or entry.get("categories"))
+    may_be = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+    return may_be and (has_domain or Kind(entry["type"]).is_numeric)
+
+
+def _marked(listed: Any, entry: Mapping[str, Any]) -> Any:
+    """Mark a list of categories as ordered, or as read from the data."""
+    if entry.get("categories_from_data"):
+        return CategoriesFromData(listed)
+    return Ordered(tuple(listed)) if entry.get("ordered") else listed
 
 
 def takes(
@@ -360,51 +376,3 @@ def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
         kept = named | set(given.get("budget", ()))
         both["budget"] = {name: weight for name, weight in both["budget"].items() if name in kept}
     return both
-
-
-def _of_attributes(
-    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Make arguments of what a recipe says of attributes.
-
-    Values are the objects as given: some are marked as read from the data.
-    """
-    chosen = list(_protected(entries))
-    kept = [name for name, entry in entries.items() if entry["role"] == Role.NON_CONFIDENTIAL]
-    # Attributes even where nothing is left to protect: a recipe's silence chooses no column.
-    asked: dict[str, Any] = {
-        "types": {name: entry["type"] for name, entry in entries.items()},
-        "attributes": chosen,
-        **({"keep": kept} if kept else {}),
-    }
-    for argument in arguments():
-        if not argument.by_column or argument.name in asked:
-            continue
-        key = argument.column
-        values = {n: given[n][key] for n in chosen if given[n].get(key) is not None}
-        if argument.name == "categories":
-            values = {name: _marked(listed, entries[name]) for name, listed in values.items()}
-        if values:
-            asked[argument.name] = values
-    return asked
-
-
-def _marked(listed: Any, entry: Mapping[str, Any]) -> Any:
-    """Mark a list of categories as ordered, or as read from the data."""
-    if entry.get("categories_from_data"):
-        return CategoriesFromData(listed)
-    return Ordered(tuple(listed)) if entry.get("ordered") else listed
-
-
-def _protected(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Name the attributes that a recipe asks to protect."""
-    for name, entry in entries.items():
-        is_protected = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
-        has_values = entry.get("bounds") or entry.get("categories")
-        if is_protected and (Kind(entry["type"]).is_numeric or has_values):
-            yield name
-
-
-def _numbers_protected(asked: Mapping[str, Any]) -> int:
-    types = asked.get("types", {})
-    return sum(Kind(types[name]).is_numeric for name in asked.get("attributes", ()))
