@@ -66,14 +66,13 @@ TRIAL = Method(
         "partition": ("ranking", "hexagonal"),
     },
     sets_aside={"strength": ("every",)},
-    declares=(STRENGTH, PACE),
 )
 
 
 @contextmanager
-def registered(method=TRIAL):
-    """Register a method for a while."""
-    register(method)
+def registered(method=TRIAL, *arguments):
+    """Register a method for a while, the trial with its arguments."""
+    register(method, *(arguments or (STRENGTH, PACE)))
     try:
         yield method
     finally:

@@ -289,9 +289,9 @@ def test_the_registry_and_the_page_list_it():
 
 COMMANDS = """
 import json, sys
-from trial_method import TRIAL
+from trial_method import PACE, STRENGTH, TRIAL
 from microveil.methods import register
-register(TRIAL)
+register(TRIAL, STRENGTH, PACE)
 from command import run
 done = [run(*line, folder=sys.argv[1], COLUMNS="80") for line in json.loads(sys.argv[2])]
 print(json.dumps([[d.returncode, d.stdout, d.stderr] for d in done]))
@@ -336,9 +336,9 @@ def test_one_name_has_one_meaning():
         Argument(name="k", help="k"),
     ):
         with pytest.raises(ValueError, match="another argument of the name"):
-            register(replace(TRIAL, declares=(other,)))
+            register(TRIAL, other)
     with registered(), pytest.raises(ValueError, match="another argument of the name"):
-        register(replace(TRIAL, id="other", declares=(replace(STRENGTH, flag=str),)))
+        register(replace(TRIAL, id="other"), replace(STRENGTH, flag=str))
     assert "trial-um" not in METHODS
 
 
@@ -349,7 +349,7 @@ def test_what_a_method_may_not_declare_is_refused_whole():
     for name in ("runs", "format", "role", "shuffle_columns", "epsilon"):
         taken = Argument(name=name, help="Taken.", takes="a word")
         with pytest.raises(ValueError, match="another argument of the name"):
-            register(replace(TRIAL, id="other", declares=(fine, taken)))
+            register(replace(TRIAL, id="other"), fine, taken)
         assert (arguments(), dict(METHODS)) == before
     with pytest.raises(ValueError, match="another method of the id"):
         register(replace(TRIAL, id="laplace"))

@@ -22,8 +22,18 @@ __all__ = ["METHODS", "Choices", "Method", "Promise", "Setting", "methods", "reg
 _MODULES = (idp2025, vector, kanon2013, record2018, microaggregation, knoise, synthetic)
 
 
-def register(method: Method) -> None:
+# By the id of a method, the arguments that it brings along from outside the package.
+BROUGHT: dict[str, tuple[Any, ...]] = {}
+
+
+def register(method: Method, *arguments: Any) -> None:
     """Add a method: flags, entries of recipes, checks and help follow from what it declares.
+
+    Parameters
+    ----------
+    method : Method
+    *arguments : protect.arguments.Argument
+        Those of its arguments that no method of the package has.
 
     Raises
     ------
@@ -32,9 +42,9 @@ def register(method: Method) -> None:
     """
     if METHODS.get(method.id, method) != method:
         raise ValueError(f"there is another method of the id {method.id}")
-    for argument in method.declares:
+    for argument in arguments:
         argument.check_new()
-    METHODS[method.id] = method
+    METHODS[method.id], BROUGHT[method.id] = method, arguments
 
 
 for _module in _MODULES:

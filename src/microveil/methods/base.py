@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,19 @@ Ability = Literal[
 Share = tuple[Fraction, int]
 
 
+def epsilon_scopes(
+    cluster: Fraction | float | None, vector: Fraction | float | None, row: Fraction | float | None
+) -> Scopes:
+    """Make scopes of their epsilons, None where not covered."""
+    covers = (
+        Cover.none() if epsilon is None else Cover.of(epsilon) for epsilon in (cluster, vector, row)
+    )
+    return Scopes(**dict(zip(("cluster", "vector", "row"), covers, strict=True)))
+
+
+NOTHING_COVERED = epsilon_scopes(None, None, None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
     """What a request leaves to a method: its parameters and the steps it may choose.
@@ -76,11 +89,6 @@ class Choices:
         What clusters count, so that each holds k of them: records, or values of a column.
     units : int64 array (n_records,) or None
         By record, where there is such a column: which of its values the record has.
-
-    Examples
-    --------
-    >>> Choices(k=5, shares={}, own={"partition": "mdav"})["partition"]
-    'mdav'
     """
 
     k: int
@@ -117,7 +125,10 @@ class Setting:
     spends_epsilon : bool
         False where some attribute has no share that bounds what it reveals.
     choices : Choices
-    bounds_from_data, categories_from_data, resolution_from_data, keeps_missing, keeps : bool
+    bounds_from_data, categories_from_data, resolution_from_data : bool
+        Whether a public figure of the mechanism was read from the data.
+    keeps_missing, keeps : bool
+        Whether missing cells, and whether other columns, are released as they are.
     kinds : frozenset of Kind
         Those of the protected attributes.
     shuffle : {"rows", "columns"} or None
@@ -149,6 +160,11 @@ class Setting:
     def read_from_data(self) -> bool:
         """Whether a public figure of the mechanism was read from the data."""
         return self.bounds_from_data or self.categories_from_data or self.resolution_from_data
+
+    @property
+    def model(self) -> Model:
+        """Differential privacy, or individual where a public figure was read from the data."""
+        return Model.INDIVIDUAL if self.read_from_data else Model.DIFFERENTIAL_PRIVACY
 
     @property
     def unlinked(self) -> bool:
@@ -183,8 +199,8 @@ class Promise:
     """
 
     model: Model
-    epsilon: Fraction | None
-    scopes: Scopes
+    epsilon: Fraction | None = None
+    scopes: Scopes = NOTHING_COVERED
     conditions: tuple[Condition, ...] = ()
     caveats: tuple[str, ...] = ()
     title: str | None = None
@@ -192,14 +208,6 @@ class Promise:
     deed: str | None = None
     delta: Fraction = Fraction(0)
     rho: Fraction | None = None
-
-
-class Declared(Protocol):
-    """An argument that a method from outside the package brings along."""
-
-    def check_new(self) -> None:
-        """Refuse, with a ValueError, a name that is taken."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +229,6 @@ class Method:
         Its abilities, see `Ability`.
     randomness : str or None
         "laplace" for exact noise on sums, "counts", "other", or None where nothing is drawn.
-    smallest_k : int
     without_units : str or None
         Why it cannot protect all records of a unit together, where it spends an epsilon; None
         where it can.
@@ -231,9 +238,6 @@ class Method:
     sets_aside : dict of tuple of str
         Arguments that have no use beside one of its own, by that one's name ("width"), or beside
         a value of it ("partition=ranking").
-    declares : tuple
-        Those of its arguments that it alone brings along, from outside the package: see
-        `protect.arguments.Argument`.
     """
 
     id: str
@@ -245,11 +249,14 @@ class Method:
     needs: frozenset[Need] = frozenset(("k", "epsilon", "bounds"))
     can: frozenset[Ability] = frozenset()
     randomness: str | None = "laplace"
-    smallest_k: int = 1
     without_units: str | None = "what is proved of it is proved of single records"
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sets_aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    declares: "tuple[Declared, ...]" = ()
+
+    @property
+    def smallest_k(self) -> int:
+        """The least cluster size that its plan can work with, 1 where that says none."""
+        return getattr(self.plan, "smallest_k", 1)
 
     @property
     def refuses_unit(self) -> str | None:
@@ -305,13 +312,3 @@ class Method:
 
 # By id; see `microveil.methods.register`.
 METHODS: dict[str, Method] = {}
-
-
-def epsilon_scopes(
-    cluster: Fraction | float | None, vector: Fraction | float | None, row: Fraction | float | None
-) -> Scopes:
-    """Make scopes of their epsilons, None where not covered."""
-    covers = (
-        Cover.none() if epsilon is None else Cover.of(epsilon) for epsilon in (cluster, vector, row)
-    )
-    return Scopes(**dict(zip(("cluster", "vector", "row"), covers, strict=True)))

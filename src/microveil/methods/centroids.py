@@ -287,11 +287,14 @@ class RankedSteps:
         From clusters to what stands for each.
     noise : callable or None
         From clusters, attribute and choices to the scale of the noise; None draws none.
+    smallest_k : int
+        The least cluster size that the representative can work with.
     """
 
     partition: Callable[[Whole, Attribute, Choices], Runs]
     representative: Callable[[Clusters], Represented]
-    noise: Callable[[Clusters, Attribute, Choices], Noise] | None
+    noise: Callable[[Clusters, Attribute, Choices], Noise] | None = None
+    smallest_k: int = 1
 
     def __call__(self, columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan]:
         """Partition, represent and scale each attribute by itself."""

@@ -107,17 +107,12 @@ SIZES_BY_RANK = (
     "with a value and k alone."
 )
 _DP_UM = (
-    (
-        "The published proof holds the clusters fixed. Recomputed by rank they cost no more: what "
-        "one cluster loses the next one gains, so the epsilon holds at vector scope too."
-    ),
+    "The published proof holds the clusters fixed. Recomputed by rank they cost no more: what "
+    "one cluster loses the next one gains, so the epsilon holds at vector scope too."
 )
 _IDP_LS = (
-    (
-        "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
-        "1 + ln 2 = 1.693 times the epsilon, whatever the data."
-    ),
-    SIZES_BY_RANK,
+    "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
+    "1 + ln 2 = 1.693 times the epsilon, whatever the data."
 )
 _IDP_CBLS = (
     "The published proof holds the clusters fixed. Recomputed by rank, every cluster that "
@@ -130,7 +125,7 @@ def promise_laplace(setting: Setting) -> Promise:
     """Promise epsilon for all that is seen: each value has its own noise."""
     row = None if setting.read_from_data else setting.epsilon
     return Promise(
-        model=_differential(setting),
+        model=setting.model,
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, setting.epsilon, row),
     )
@@ -140,10 +135,10 @@ def promise_dp_um(setting: Setting) -> Promise:
     """Promise epsilon at vector scope: the shifts of neighbouring clusters telescope."""
     row = setting.epsilon if setting.unlinked else None
     return Promise(
-        model=_differential(setting),
+        model=setting.model,
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, setting.epsilon, row),
-        caveats=_DP_UM,
+        caveats=(_DP_UM,),
     )
 
 
@@ -155,7 +150,7 @@ def _promise_idp_ls(setting: Setting) -> Promise:
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
         conditions=(noise_scales(),),
-        caveats=_IDP_LS,
+        caveats=(_IDP_LS, SIZES_BY_RANK),
     )
 
 
@@ -170,10 +165,6 @@ def _promise_idp_cbls(setting: Setting) -> Promise:
         conditions=(noise_scales(), *((cluster_sizes(),) if widened else ())),
         caveats=(_IDP_CBLS,) if widened else (_IDP_CBLS, SIZES_BY_RANK),
     )
-
-
-def _differential(setting: Setting) -> Model:
-    return Model.INDIVIDUAL if setting.read_from_data else Model.DIFFERENTIAL_PRIVACY
 
 
 _GROUPED = (
@@ -223,11 +214,11 @@ METHODS = (
             partition=widened_by_rank,
             representative=winsorised_means,
             noise=_cluster_local_noise,
+            smallest_k=3,
         ),
         promise=_promise_idp_cbls,
         needs=frozenset({"k", "epsilon"}),
         can=frozenset({"one by one", "isotonic", "exact cells"}),
-        smallest_k=3,
         without_units=NO_GROUP_PRIVACY,
     ),
 )

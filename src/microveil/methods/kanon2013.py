@@ -189,51 +189,38 @@ class _AttributeShifts:
 
 
 _SEQUENTIAL = (
-    (
-        "Composition is sequential: one changed record can change every cluster by one record, and "
-        "the noise is scaled by the number of clusters to cover that."
-    ),
+    "Composition is sequential: one changed record can change every cluster by one record, and "
+    "the noise is scaled by the number of clusters to cover that."
 )
 _PARALLEL = (
-    (
-        "Composition is parallel, as published in 2013: the epsilon holds while clusters stay as "
-        "they are. One changed record can change every cluster by one record, so with clusters "
-        "formed anew it multiplies by up to their number. Sequential composition corrects this."
-    ),
+    "Composition is parallel, as published in 2013: the epsilon holds while clusters stay as "
+    "they are. One changed record can change every cluster by one record, so with clusters "
+    "formed anew it multiplies by up to their number. Sequential composition corrects this."
 )
 _VECTOR = (
-    (
-        "The scales of the noise were set to how far the sums of this table's clusters move when "
-        "one record is replaced by any other and the clusters are formed anew, so that the losses "
-        "of all clusters together stay within the epsilon. Scales belong to the custodian and must "
-        "not be published."
-    ),
-    SIZES_BY_RANK,
+    "The scales of the noise were set to how far the sums of this table's clusters move when "
+    "one record is replaced by any other and the clusters are formed anew, so that the losses "
+    "of all clusters together stay within the epsilon. Scales belong to the custodian and must "
+    "not be published."
 )
 _ALONE = (
-    (
-        "The one attribute is ordered by its values, so that what one cluster loses when one "
-        "record is replaced the next one gains: the epsilon holds with the clusters formed anew, "
-        "whichever composition."
-    ),
+    "The one attribute is ordered by its values, so that what one cluster loses when one "
+    "record is replaced the next one gains: the epsilon holds with the clusters formed anew, "
+    "whichever composition."
 )
 _VECTOR_TITLE = (
     "insensitive microaggregation of all attributes, noise by the sensitivity of all centroids "
     "together"
 )
 _BOUNDS_FROM_DATA = (
-    (
-        "Bounds read from the data let one record rescale everybody's distance: the clusters are "
-        "then not insensitive, and nothing beyond cluster scope is claimed."
-    ),
+    "Bounds read from the data let one record rescale everybody's distance: the clusters are "
+    "then not insensitive, and nothing beyond cluster scope is claimed."
 )
 
 
 _REDRAWN = (
-    (
-        "Of categories, counts of each cluster were given noise, and every record of it got one "
-        "drawn by these: which of its records had which is gone."
-    ),
+    "Of categories, counts of each cluster were given noise, and every record of it got one "
+    "drawn by these: which of its records had which is gone."
 )
 
 
@@ -245,55 +232,45 @@ def _promise(setting: Setting) -> Promise:
     redrawn = setting.has_categories and len(setting.shares) > 1
     if not redrawn or setting.choices["sensitivity"] == "vector":
         return promise
-    return replace(promise, deed=_DONE_MIXED, caveats=(*promise.caveats, *_REDRAWN))
+    return replace(promise, deed=_DONE_MIXED, caveats=(*promise.caveats, _REDRAWN))
 
 
 def _promise_numbers(setting: Setting) -> Promise:
     """Promise by composition; at row scope once rows are shuffled and nothing is kept."""
-    shares = setting.shares
-    total = setting.epsilon
+    shares, total = setting.shares, setting.epsilon
     by_vector = setting.choices["sensitivity"] == "vector"
-    conditions = (noise_scales(),) if by_vector else ()
-    cluster: Fraction
+    cluster: Fraction = total
     caveats: tuple[str, ...]
+    vector: Fraction | None = total
     if by_vector:
-        cluster, vector, caveats = total, total, _VECTOR
+        caveats = (_VECTOR, SIZES_BY_RANK)
     elif len(shares) == 1:
-        cluster, vector, caveats = total, total, _ALONE
+        caveats = (_ALONE,)
     elif setting.choices["composition"] == "sequential":
         # With missing cells there may be fewer clusters than that, and less noise.
         cluster = sum(
             (share / (1 if setting.keeps_missing else most) for share, most in shares), Fraction(0)
         )
-        vector, caveats = total, _SEQUENTIAL
+        caveats = (_SEQUENTIAL,)
     else:
-        cluster = total
         vector = sum((share * clusters for share, clusters in shares), Fraction(0))
-        caveats = _PARALLEL
-    if setting.bounds_from_data or setting.categories_from_data:
-        scopes = epsilon_scopes(cluster, None, None)
-        return Promise(
-            model=Model.INDIVIDUAL,
-            epsilon=total,
-            scopes=scopes,
-            conditions=conditions,
-            caveats=(*_BOUNDS_FROM_DATA, *caveats),
-            title=_VECTOR_TITLE if by_vector else None,
-        )
+        caveats = (_PARALLEL,)
     # Across blocks, rows show which records share clusters of two partitions.
     of_one_block = setting.shuffle == "rows" and len(setting.choices["blocks"]) == 1
     unlinked = (of_one_block or setting.shuffle == "columns") and not setting.keeps
-    individual = by_vector or setting.read_from_data
+    source = "this project, on the clusters of KANON-2013" if by_vector else None
+    if setting.bounds_from_data or setting.categories_from_data:
+        vector, caveats, source = None, (_BOUNDS_FROM_DATA, *caveats), None
     return Promise(
-        model=Model.INDIVIDUAL if individual else Model.DIFFERENTIAL_PRIVACY,
+        model=Model.INDIVIDUAL if by_vector else setting.model,
         epsilon=total,
         scopes=epsilon_scopes(
             cluster, vector, vector if unlinked and not setting.read_from_data else None
         ),
-        conditions=conditions,
+        conditions=(noise_scales(),) if by_vector else (),
         caveats=caveats,
         title=_VECTOR_TITLE if by_vector else None,
-        source="this project, on the clusters of KANON-2013" if by_vector else None,
+        source=source,
     )
 
 

@@ -203,79 +203,58 @@ def _checked_matrix(given: Any, n_categories: int, name: str) -> NDArray[np.int6
     return as_weights(matrix)
 
 
-_NOTHING = epsilon_scopes(None, None, None)
-
-
+_NO_MATRIX = (
+    "A matrix was made from the data, or has a probability of 0: no epsilon holds. "
+    "Protection rests on each value being uncertain by its own chance to move."
+)
+_DRAWN = "Every value was drawn by itself from a transition matrix (randomised response). "
+_FROM_DATA = (
+    "Its categories were read from the data, so the epsilon holds for tables with the same ones."
+)
+_PUBLIC = "Matrix and categories are public: the epsilon holds whatever is seen."
 _BY_RANKS = (
-    (
-        "Of attributes with a matrix of ranks, half of each row is randomised response; the other "
-        "half makes the distance in ranks least, were all ranks equally frequent."
-    ),
+    "Of attributes with a matrix of ranks, half of each row is randomised response; the other "
+    "half makes the distance in ranks least, were all ranks equally frequent."
 )
 
 
 def _promise_pram(setting: Setting) -> Promise:
     """Promise what the matrices spend: every record is randomised on its own."""
     if not setting.spends_epsilon:
-        return Promise(
-            model=Model.NONE,
-            epsilon=None,
-            scopes=_NOTHING,
-            caveats=(
-                (
-                    "A matrix was made from the data, or has a probability of 0: no epsilon holds. "
-                    "Protection rests on each value being uncertain by its own chance to move."
-                ),
-            ),
-        )
-    total = setting.epsilon
-    from_data = setting.read_from_data
-    of_ranks = "ordinal" in [
-        one for one in setting.choices["matrix"].values() if isinstance(one, str)
-    ]
+        return Promise(model=Model.NONE, caveats=(_NO_MATRIX,))
+    total, from_data = setting.epsilon, setting.read_from_data
+    of_ranks = any(
+        isinstance(m, str) and m == "ordinal" for m in setting.choices["matrix"].values()
+    )
+    drawn = _DRAWN + (_FROM_DATA if from_data else _PUBLIC)
     return Promise(
-        model=Model.INDIVIDUAL if from_data else Model.DIFFERENTIAL_PRIVACY,
+        model=setting.model,
         epsilon=total,
         scopes=epsilon_scopes(total, total, None if from_data else total),
-        caveats=(
-            (
-                "Every value was drawn by itself from a transition matrix (randomised response). "
-                + (
-                    "Its categories were read from the data, so the epsilon holds for tables "
-                    "with the same ones."
-                    if from_data
-                    else "Matrix and categories are public: the epsilon holds whatever is seen."
-                )
-            ),
-            *(_BY_RANKS if of_ranks else ()),
-        ),
+        caveats=(drawn, _BY_RANKS) if of_ranks else (drawn,),
     )
 
 
+_NO_LIMIT = "Values move by about a third of an interval, without a limit"
+_WITHIN = "Values stay within their interval, and one that is alone in it stays as it is"
 _MOVES = {
     "uniform": "Values move by half an interval at most",
     "triangular": "Values move by 0.71 intervals at most",
-    "laplace": "Values move by about a third of an interval, without a limit",
-    "gaussian": "Values move by about a third of an interval, without a limit",
-    "draw": "Values stay within their interval, and one that is alone in it stays as it is",
-    "permutation": "Values stay within their interval, and one that is alone in it stays as it is",
+    "laplace": _NO_LIMIT,
+    "gaussian": _NO_LIMIT,
+    "draw": _WITHIN,
+    "permutation": _WITHIN,
 }
 
 
 def _promise_nothing(setting: Setting) -> Promise:
     """Promise nothing formal: intervals and noise follow the data's range."""
-    moves = _MOVES[setting.choices["noise"]]
-    return Promise(
-        model=Model.NONE,
-        epsilon=None,
-        scopes=_NOTHING,
-        caveats=(
-            (
-                "Nothing formal is promised. The intervals follow the smallest and largest value "
-                f"of the data. {moves}: a person with an unusual value stays recognisable."
-            ),
-        ),
+    nothing = (
+        "Nothing formal is promised. The intervals follow the smallest and largest value of the "
+        f"data. {_MOVES[setting.choices['noise']]}: a person with an unusual value stays "
+        "recognisable."
     )
+    return Promise(model=Model.NONE, caveats=(nothing,))
 
 
 METHODS = (

@@ -7,7 +7,7 @@ Domingo-Ferrer, Sánchez and Martínez, "Improving the Utility of Differentially
 Releases via k-Anonymity"), Definitions 4 and 5.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.guarantee import Model
-from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
+from microveil.methods.base import Ability, Choices, Method, Need, Promise, Setting
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.category_plans import typical_values
 from microveil.methods.centroids import RankedSteps, joint_centroids, means
@@ -38,15 +38,6 @@ def _optimal(values: NDArray[np.int64], _attribute: Attribute, choices: Choices)
     return runs(values, partial(optimal_sizes, k=choices.k))
 
 
-def jointly(name: str) -> Callable[[Sequence[GridColumn], Choices], list[SinglePlan]]:
-    """Make the step that microaggregates blocks of attributes by a partition."""
-
-    def plan(columns: Sequence[GridColumn], choices: Choices) -> list[SinglePlan]:
-        return plan_blocks(columns, choices, name, _representatives)
-
-    return plan
-
-
 def _representatives(
     columns: Sequence[GridColumn], partition: Partition, choices: Choices
 ) -> list[SinglePlan]:
@@ -61,26 +52,19 @@ def _represented(column: GridColumn, partition: Partition, choices: Choices) -> 
     return joint_centroids(column, partition)
 
 
-_NOTHING = epsilon_scopes(None, None, None)
-_NO_EPSILON = (
-    (
-        "No noise is drawn: nothing is promised about what one person's data can change, and the "
-        "published means are exact."
-    ),
-    (
-        "Whoever knows that a person is in a cluster learns its means, which lie close to the "
-        "person's values (attribute disclosure)."
-    ),
+_EXACT = (
+    "No noise is drawn: nothing is promised about what one person's data can change, and the "
+    "published means are exact."
 )
-
-
+_LEARNT = (
+    "Whoever knows that a person is in a cluster learns its means, which lie close to the "
+    "person's values (attribute disclosure)."
+)
+_NO_EPSILON = _EXACT, _LEARNT
 _TORN = (
-    (
-        "Each attribute was shuffled by itself: combinations of values are no longer those of "
-        "clusters, so the records are not k-anonymous. They are nobody's, and dependence between "
-        "attributes is gone."
-    ),
-    *_NO_EPSILON,
+    "Each attribute was shuffled by itself: combinations of values are no longer those of "
+    "clusters, so the records are not k-anonymous. They are nobody's, and dependence between "
+    "attributes is gone."
 )
 
 
@@ -95,64 +79,39 @@ def _promise_joint(setting: Setting) -> Promise:
 def _promise_numbers(setting: Setting) -> Promise:
     """Promise k-anonymity where all protected attributes share one partition and their rows."""
     if setting.shuffle == "columns" and len(setting.shares) > 1:
-        return Promise(model=Model.NONE, epsilon=None, scopes=_NOTHING, caveats=_TORN)
+        return Promise(model=Model.NONE, caveats=(_TORN, *_NO_EPSILON))
     if len(setting.choices["blocks"]) == 1:
         return _promise_k_anonymity(setting)
-    return Promise(
-        model=Model.NONE,
-        epsilon=None,
-        scopes=_NOTHING,
-        caveats=(
-            (
-                "Attributes were microaggregated in blocks: within a block every combination of "
-                f"values is shared by {setting.choices.unit.shared_by(setting.choices.k)}, across "
-                "blocks it is not. The records are not k-anonymous."
-            ),
-            *_NO_EPSILON,
-        ),
+    sharing = setting.choices.unit.shared_by(setting.choices.k)
+    in_blocks = (
+        "Attributes were microaggregated in blocks: within a block every combination of "
+        f"values is shared by {sharing}, across blocks it is not. The records are not k-anonymous."
     )
+    return Promise(model=Model.NONE, caveats=(in_blocks, *_NO_EPSILON))
 
 
 def _promise_k_anonymity(setting: Setting) -> Promise:
     """Promise it of the protected attributes, which have one partition."""
-    return Promise(
-        model=Model.K_ANONYMITY,
-        epsilon=None,
-        scopes=_NOTHING,
-        caveats=(
-            (
-                "k-anonymity: every combination of the protected values is shared by "
-                f"{setting.choices.unit.shared_by(setting.choices.k)}. {_of_missing(setting)}"
-            ),
-            *_NO_EPSILON,
-        ),
-    )
-
-
-def _of_missing(setting: Setting) -> str:
-    """Say what is outside: records without values, unless these are values of their own."""
+    sharing = setting.choices.unit.shared_by(setting.choices.k)
+    outside = "Records released without values are outside it, and so are columns that are kept."
     if setting.choices.protects_missing:
-        return "Being without a value counts as one. Columns that are kept are outside it."
-    return "Records released without values are outside it, and so are columns that are kept."
+        outside = "Being without a value counts as one. Columns that are kept are outside it."
+    promised = (
+        f"k-anonymity: every combination of the protected values is shared by {sharing}. {outside}"
+    )
+    return Promise(model=Model.K_ANONYMITY, caveats=(promised, *_NO_EPSILON))
 
 
 def _promise_univariate(setting: Setting) -> Promise:
     """Promise nothing formal, unless there is one attribute and it is its own partition."""
     if len(setting.shares) == 1:
         return _promise_k_anonymity(setting)
-    return Promise(
-        model=Model.NONE,
-        epsilon=None,
-        scopes=_NOTHING,
-        caveats=(
-            (
-                "Each attribute was microaggregated by itself: every single value is shared by at "
-                f"least {setting.choices.k} records, combinations of values are not. The records "
-                "are not k-anonymous."
-            ),
-            *_NO_EPSILON,
-        ),
+    each = (
+        "Each attribute was microaggregated by itself: every single value is shared by at "
+        f"least {setting.choices.k} records, combinations of values are not. The records "
+        "are not k-anonymous."
     )
+    return Promise(model=Model.NONE, caveats=(each, *_NO_EPSILON))
 
 
 _DONE_JOINTLY = (
@@ -170,42 +129,50 @@ _DONE_MISSING = (
     "lacked a category at least as often as they had any one, may have none of it."
 )
 
+
+def _jointly(
+    id: str,  # noqa: A002
+    title: str,
+    source: str,
+    needs: Sequence[Need] = ("k",),
+    can: Sequence[Ability] = ("categories", "missing", "units"),
+) -> Method:
+    """Make the method that microaggregates blocks of attributes by the partition of its id."""
+
+    def plan(columns: Sequence[GridColumn], choices: Choices) -> list[SinglePlan]:
+        return plan_blocks(columns, choices, id, _representatives)
+
+    return Method(
+        id=id,
+        title=title,
+        source=source,
+        deed=_DONE_JOINTLY,
+        plan=plan,
+        promise=_promise_joint,
+        needs=frozenset(needs),
+        can=frozenset(can),
+        randomness=None,
+        arguments={"blocks": ()},
+    )
+
+
 METHODS = (
-    Method(
-        id="mdav",
-        title="microaggregation by maximum distance to average vector (MDAV)",
-        source="Domingo-Ferrer and Torra 2005",
-        deed=_DONE_JOINTLY,
-        plan=jointly("mdav"),
-        promise=_promise_joint,
-        needs=frozenset({"k"}),
-        can=frozenset({"categories", "missing", "units"}),
-        randomness=None,
-        arguments={"blocks": ()},
+    _jointly(
+        "mdav",
+        "microaggregation by maximum distance to average vector (MDAV)",
+        "Domingo-Ferrer and Torra 2005",
     ),
-    Method(
-        id="mdav-insensitive",
-        title="microaggregation by insensitive MDAV",
-        source="KANON-2013 Definitions 4 and 5",
-        deed=_DONE_JOINTLY,
-        plan=jointly("mdav-insensitive"),
-        promise=_promise_joint,
-        needs=frozenset({"k", "bounds"}),
-        can=frozenset({"categories", "units"}),
-        randomness=None,
-        arguments={"blocks": ()},
+    _jointly(
+        "mdav-insensitive",
+        "microaggregation by insensitive MDAV",
+        "KANON-2013 Definitions 4 and 5",
+        needs=("k", "bounds"),
+        can=("categories", "units"),
     ),
-    Method(
-        id="v-mdav",
-        title="microaggregation in clusters of variable size (V-MDAV)",
-        source="Solanas and Martinez-Balleste 2006",
-        deed=_DONE_JOINTLY,
-        plan=jointly("v-mdav"),
-        promise=_promise_joint,
-        needs=frozenset({"k"}),
-        can=frozenset({"categories", "missing", "units"}),
-        randomness=None,
-        arguments={"blocks": ()},
+    _jointly(
+        "v-mdav",
+        "microaggregation in clusters of variable size (V-MDAV)",
+        "Solanas and Martinez-Balleste 2006",
     ),
     Method(
         id="ranking",
@@ -213,7 +180,7 @@ METHODS = (
         source="IDP-2025 section 3.1, without noise",
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean.",
-        plan=RankedSteps(partition=_by_rank, representative=means, noise=None),
+        plan=RankedSteps(partition=_by_rank, representative=means),
         promise=_promise_univariate,
         needs=frozenset({"k"}),
         can=frozenset({"one by one"}),
@@ -225,7 +192,7 @@ METHODS = (
         source="Hansen and Mukherjee 2003",
         deed="Records with neighbouring values were grouped, each attribute by itself, into "
         "clusters of {k} or more, and each value was replaced by its cluster's mean.",
-        plan=RankedSteps(partition=_optimal, representative=means, noise=None),
+        plan=RankedSteps(partition=_optimal, representative=means),
         promise=_promise_univariate,
         needs=frozenset({"k"}),
         can=frozenset({"one by one"}),

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.errors import RequestError
-from microveil.guarantee import Cover, Model, Scopes, exact_number, split
+from microveil.guarantee import Cover, Scopes, exact_number, split
 from microveil.guarantee.budget import concentrated_budget, epsilon_of, root
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
@@ -345,7 +345,7 @@ def _promise(setting: Setting) -> Promise:
     from_data = setting.read_from_data
     cover = Cover.of(epsilon, delta)
     return Promise(
-        model=Model.INDIVIDUAL if from_data else Model.DIFFERENTIAL_PRIVACY,
+        model=setting.model,
         epsilon=epsilon,
         delta=delta,
         rho=concentrated_budget(epsilon, delta) if delta else None,

@@ -103,11 +103,12 @@ METHODS = (
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean plus noise, the "
         "smallest and the largest value of a cluster set to their neighbours before.",
-        plan=RankedSteps(partition=_partition, representative=winsorised_means, noise=_noise),
+        plan=RankedSteps(
+            partition=_partition, representative=winsorised_means, noise=_noise, smallest_k=3
+        ),
         promise=_promise,
         needs=frozenset({"k", "epsilon"}),
         can=frozenset({"one by one", "isotonic", "exact cells"}),
-        smallest_k=3,
         without_units=NO_GROUP_PRIVACY,
         arguments={"partition": ("ranking", "noise-aware")},
     ),

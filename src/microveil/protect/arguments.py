@@ -436,9 +436,10 @@ def arguments() -> tuple[Argument, ...]:
     # Where the registry is not loaded nobody has registered a method.
     registry = sys.modules.get("microveil.methods")
     methods = tuple(getattr(registry, "METHODS", {}).values())
+    brought = getattr(registry, "BROUGHT", {})
     ours = list(DECLARED.values())
     ours[LAST_OF_METHODS:LAST_OF_METHODS] = {
-        a.name: a for m in methods for a in m.declares
+        a.name: a for m in methods for a in brought.get(m.id, ())
     }.values()
     places = {argument.name: place for place, argument in enumerate(ours)}
     for name, choices in ((n, c) for method in methods for n, c in method.arguments.items()):
