@@ -11,7 +11,8 @@ import pytest
 import microveil as mv
 
 N = 60
-OLD = json.loads((Path(__file__).parent / "guarantees_of_schema_1.json").read_text("utf-8"))
+SAVED = Path(__file__).parents[1] / "saved"
+OLD = json.loads((SAVED / "0.1" / "guarantees.json").read_text("utf-8"))
 
 
 def people():
