@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.guarantee import Model
+from microveil.guarantee.terms import RESPONSE
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.centroids import domain
 from microveil.methods.randomised import IntervalPlan, NoisePlan, TransitionPlan
@@ -38,6 +39,8 @@ __all__ = ["METHODS", "by_matrix"]
 MOST_CATEGORIES = 1000
 # A linear programme with the square of so many unknowns takes a second or two.
 MOST_RANKS = 60
+# A guarantee is to be read by people too: of more categories it states no matrix.
+MOST_STATED = 100
 # Matrices that are made here, from a share of epsilon.
 MADE = ("invariant", "ordinal")
 
@@ -112,16 +115,19 @@ def by_matrix(column: GridColumn, choices: Choices, observed: NDArray[np.int64])
     else:
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
+    stated: tuple[tuple[int, ...], ...] | str | None = None
+    if given is None and not hides_missing:
+        stated = RESPONSE
+    elif kind != "invariant" and n_categories <= MOST_STATED:
+        stated = tuple(map(tuple, weights.tolist()))
     return TransitionPlan(
         attribute=attribute,
         missing=None if hides_missing else column.missing,
         column=column,
         share=share,
         weights=weights,
-        draws_missing=hides_missing,
         category_counts=observed,
-        matrix_is_public=kind != "invariant",
-        follows_from_share=given is None and not hides_missing,
+        stated=stated,
     )
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.guarantee.terms import RESPONSE
 from microveil.methods.planned import SinglePlan, released_numbers
 from microveil.noise.noise import RandomSource, continuous_noise, uniform
 from microveil.noise.transition import drawn_by_rows, drawn_within
@@ -28,8 +27,6 @@ from microveil.utility.expected_randomisation import (
 
 __all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan"]
 
-# A guarantee is to be read by people too: of more categories it states no matrix.
-MOST_STATED = 100
 # Noise that is larger counts as so large: 2**62 is a float64 and fits 64 bits.
 FARTHEST = 2.0**62
 
@@ -177,30 +174,24 @@ class IntervalPlan(_ValuesPlan):
 class TransitionPlan(SinglePlan):
     """A draw by the row of a transition matrix that belongs to the value (PRAM).
 
-    Its figures follow from how many records have each category.
+    Its figures follow from how many records have each category. Being missing may be one more,
+    behind the values, and each reason of the attribute another.
 
     Attributes
     ----------
     column : GridColumn
     weights : int64 array (n_categories, n_categories)
         Row k holds whole numbers in proportion to the probabilities of l given k.
-    draws_missing : bool
-        Whether being missing is one more category, behind the others; each reason of the
-        attribute is another.
     category_counts : int64 array (n_categories,)
         How many records have each category.
-    matrix_is_public : bool
-        False where it was made from the data.
-    follows_from_share : bool
-        Whether share and number of categories say it all, as of randomised response.
+    stated : tuple of tuple of int, or str, or None
+        The matrix as a guarantee states it, or a word where share and domain say it all.
     """
 
     column: GridColumn
     weights: NDArray[np.int64]
-    draws_missing: bool
     category_counts: NDArray[np.int64]
-    matrix_is_public: bool
-    follows_from_share: bool
+    stated: tuple[tuple[int, ...], ...] | str | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -213,44 +204,37 @@ class TransitionPlan(SinglePlan):
         return int(self._value_counts.sum())
 
     @property
-    def codes(self) -> NDArray[np.int64]:
-        """The category of every record that is drawn for."""
-        return self._codes(self.column)
-
-    def _codes(self, column: GridColumn) -> NDArray[np.int64]:
-        """Return the category of every record of a column that is drawn for."""
-        lower, upper = self.attribute.grid_bounds or (0, 0)
-        codes: NDArray[np.int64] = column.values - lower
-        absent, reasons = column.missing, column.reasons
-        if not self.draws_missing or absent is None:
-            return codes
-        spent = spread(codes, absent).astype(np.int64)
-        spent[absent] = upper - lower + 1
-        if reasons is not None:
-            spent += np.maximum(reasons.which + 1, 0)
-        return spent
-
-    @property
-    def stated(self) -> tuple[tuple[int, ...], ...] | str | None:
-        """The matrix as a guarantee states it, or that share and domain say it; None of others."""
-        if not self.matrix_is_public:
-            return None
-        if self.follows_from_share:
-            return RESPONSE
-        if len(self.weights) > MOST_STATED:
-            return None
-        return tuple(tuple(row) for row in self.weights.tolist())
-
-    @property
     def _value_counts(self) -> NDArray[np.int64]:
         """How many records have each value of the domain."""
         lower, upper = self.attribute.grid_bounds or (0, 0)
         return self.category_counts[: upper - lower + 1]
 
     @property
+    def _draws_missing(self) -> bool:
+        return len(self.weights) > len(self._value_counts)
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The category of every record that is drawn for."""
+        return self._codes(self.column)
+
+    def _codes(self, column: GridColumn) -> NDArray[np.int64]:
+        """Return the category of every record of a column that is drawn for."""
+        lower, _ = self.attribute.grid_bounds or (0, 0)
+        codes: NDArray[np.int64] = column.values - lower
+        absent, reasons = column.missing, column.reasons
+        if not self._draws_missing or absent is None:
+            return codes
+        spent = spread(codes, absent).astype(np.int64)
+        spent[absent] = len(self._value_counts)
+        if reasons is not None:
+            spent += np.maximum(reasons.which + 1, 0)
+        return spent
+
+    @property
     def vector_loss(self) -> float | None:
         """The largest log-ratio of two probabilities, from a category there is to any other."""
-        if not self.matrix_is_public or self.share is None:
+        if self.share is None:
             return None
         chances = self.weights / self.weights.sum(axis=1, keepdims=True)
         there = np.flatnonzero(self.category_counts)
@@ -297,11 +281,11 @@ class TransitionPlan(SinglePlan):
         """Draw the records of a column: the plan's own, or some of them."""
         attribute = self.attribute
         codes = drawn_by_rows(self.weights, self._codes(column), partial(uniform, source=source))
-        lower, upper = attribute.grid_bounds or (0, 0)
-        if not self.draws_missing:
+        lower, _ = attribute.grid_bounds or (0, 0)
+        if not self._draws_missing:
             values, missing = attribute.from_grid(codes + lower), column.missing
             return released_numbers(attribute, spread(values, missing), missing)
-        behind = codes - (upper - lower + 1)
+        behind = codes - len(self._value_counts)
         absent, reasons = behind >= 0, None
         if attribute.reasons:
             which = np.maximum(behind - 1, -1).astype(np.int16)
