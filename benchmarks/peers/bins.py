@@ -15,11 +15,11 @@ import microveil as mv
 from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
 from microveil.protect.plan import Plan
-from microveil.synthesis.axes import Axis, axis_at, bin_masses
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import masses_inside, systematic
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
+from microveil.synthesis.tables import Axis, axis_at, bin_masses
 from microveil.table import Numbers
 from microveil.table.protocol import rebuilt
 
@@ -128,7 +128,7 @@ def _by_rank(
     """Spread ranks evenly and map them by the quantile function, as those of our records are."""
     shares = generator.uniform(axis.ends[codes], axis.ends[codes + 1])
     ranks = np.argsort(np.argsort(shares))
-    return quantile_function(measured.cuts, measured.candidates).at((ranks + 0.5) / len(ranks))
+    return quantile_function(measured.cuts).at((ranks + 0.5) / len(ranks))
 
 
 def _by_counts(
@@ -136,6 +136,5 @@ def _by_counts(
 ) -> Whole:
     """Draw the values in a bin by their shares of it, as ours are."""
     masses = masses_inside(measured.levels.counts, axis.groups, axis.tail)
-    mixed = generator.permutation(len(codes))
-    places = systematic(masses, axis.groups, codes, mixed, generator)
+    places = systematic(masses, axis.groups, codes, generator)
     return places + measured.attribute.grid_bounds[0]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.peers.bins import Bins
 from microveil.synthesis.generation import drawn_bins
 from microveil.synthesis.measurements import Scope
-from microveil.synthesis.model import JunctionTree, Model, Place, junction_tree
+from microveil.synthesis.model import JunctionTree, Model, junction_tree, widened
 
 Real = NDArray[np.float64]
 # Rounds that the first shares of the budget would do for, by attribute, and the tables' part.
@@ -55,7 +55,7 @@ class Inference:
     def fitted(self, steps: int) -> Model:
         """Descend to the least squares, each weighted by its precision (entropic mirror)."""
         layout = junction_tree(self.sizes, self.measured)
-        hosts = layout.hosts(list(self.measured))
+        hosts = {scope: layout.host(scope) for scope in self.measured}
         for scope, found in self.measured.items():
             is_own = len(scope) == 1
             start = np.log(np.maximum(found.counts, 0.5)) if is_own else np.zeros_like(found.counts)
@@ -79,24 +79,18 @@ class Inference:
         return model
 
     def _model(
-        self,
-        layout: JunctionTree,
-        hosts: Mapping[Scope, tuple[int, Place]],
-        logs: Mapping[Scope, Real],
+        self, layout: JunctionTree, hosts: Mapping[Scope, int], logs: Mapping[Scope, Real]
     ) -> Model:
         tables = [np.zeros([self.sizes[one] for one in clique]) for clique in layout.cliques]
         for scope, log in logs.items():
-            host, place = hosts[scope]
-            tables[host] += place.wide(log)
+            host = hosts[scope]
+            tables[host] += widened(log, scope, layout.cliques[host])
         return layout.calibrated([np.exp(table - table.max()) for table in tables])
 
-    def _gaps(
-        self, model: Model, hosts: Mapping[Scope, tuple[int, Place]]
-    ) -> tuple[dict[Scope, Real], float]:
+    def _gaps(self, model: Model, hosts: Mapping[Scope, int]) -> tuple[dict[Scope, Real], float]:
         gaps, distance = {}, 0.0
         for scope, found in self.measured.items():
-            host, place = hosts[scope]
-            off = place.margin(model.beliefs[host]) * self.n_records - found.counts
+            off = model.clique_margin(hosts[scope], scope) * self.n_records - found.counts
             gaps[scope] = off * found.precision
             distance += float(np.vdot(off, gaps[scope]))
         return gaps, distance
@@ -133,7 +127,7 @@ def all_tables(model: Model) -> dict[Scope, Real]:
     found: dict[Scope, Real] = {}
     for one in range(len(model.tree.sizes)):
         found[(one,)] = model.margin((one,))
-    return found | model.pairs(combinations(range(len(model.tree.sizes)), 2))
+    return found | model.pairs([*combinations(range(len(model.tree.sizes)), 2)])
 
 
 @dataclass(frozen=True, kw_only=True)

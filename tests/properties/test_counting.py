@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Kind, Source
-from microveil.synthesis.axes import Axis
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import Candidates
+from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
 from reference.counting import PlainCounter
 

@@ -20,7 +20,6 @@ from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis import choosing
-from microveil.synthesis.axes import axes_of
 from microveil.synthesis.choosing import TablesPlan
 from microveil.synthesis.counter import Counter, JitteredCodes
 from microveil.synthesis.cuts import Candidates, Cuts
@@ -32,6 +31,7 @@ from microveil.synthesis.measurements import (
     NoisyCounts,
 )
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
+from microveil.synthesis.tables import axes_of
 from microveil.table import GridColumn
 from reference import exponential as plain
 
@@ -59,6 +59,7 @@ NUMBERS = Candidates(lower=0, upper=99, count=1 << 20)
 # Codes of the three values that MANY takes here, and cuts that part them.
 CODES = {0: 100, 40: 500_000, 90: 900_000}
 EDGES = [250_000, 700_000]
+LITTLE = gaussian_noise(Fraction(4))
 
 
 def column_of(what, cells):
@@ -102,14 +103,14 @@ def measurements(*, has_missing):
     """Measurements of the three attributes that are as good as any: they are public."""
 
     def noisy(*counts):
-        return NoisyCounts(steps=np.array(counts), bits=0, variance=0.25, is_gaussian=False)
+        return NoisyCounts(steps=np.array(counts), noise=LITTLE)
 
-    cuts = Cuts(depth=2, numbers=np.array([1, 3]), codes=np.array(EDGES))
+    cuts = Cuts(candidates=NUMBERS, depth=2, numbers=np.array([1, 3]), codes=np.array(EDGES))
     more = (2,) if has_missing else ()
     return (
         CountsMeasured(attribute=FEW, levels=noisy(5, 8, 4, *more), has_missing=has_missing),
         CountsMeasured(attribute=PLACE, levels=noisy(9, 7, *more), has_missing=has_missing),
-        CutsMeasured(attribute=MANY, candidates=NUMBERS, cuts=cuts, rates=(1.0, 1.0),
+        CutsMeasured(attribute=MANY, cuts=cuts, rates=(1.0, 1.0),
                      present=noisy(13, 3) if has_missing else None),
     )  # fmt: skip
 
@@ -246,11 +247,7 @@ RATE = Fraction(7, 5)
 NOISE = laplace_noise(Fraction(1))
 PAIRS = TablesPlan(n_tables=3, n_edges=2, rate=RATE, noise=NOISE, parts=4)
 TRIPLES = TablesPlan(n_tables=1, n_edges=1, rate=RATE, noise=NOISE, parts=4, target=1)
-KNOWN = {
-    (0, 1): NoisyCounts(
-        steps=np.array([[2, 1], [1, 0], [0, 2]]), bits=0, variance=0.25, is_gaussian=False
-    )
-}
+KNOWN = {(0, 1): NoisyCounts(steps=np.array([[2, 1], [1, 0], [0, 2]]), noise=LITTLE)}
 
 
 def fitting_of(n_records):

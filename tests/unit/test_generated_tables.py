@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
+from microveil.noise.counts import CountNoise
 from microveil.noise.noise import RandomSource
 from microveil.protect.draw import draw
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
-from microveil.synthesis.axes import axis_at, axis_of, bin_masses
 from microveil.synthesis.cuts import Candidates, Cuts, quantile_function
 from microveil.synthesis.generation import (
     Drawing,
@@ -31,6 +31,7 @@ from microveil.synthesis.measurements import (
     NoisyCounts,
 )
 from microveil.synthesis.model import junction_tree
+from microveil.synthesis.tables import axis_at, axis_of, bin_masses
 from reference.systematic import systematic as plainly_systematic
 
 COUNT = 1 << 40
@@ -52,24 +53,24 @@ def cuts_of_a_domain(draw_from):
         near = draw_from(near).__add__
         near = st.integers(0, 3000).map(near)
     codes = draw_from(st.sets(near, min_size=len(numbers), max_size=len(numbers)))
-    return Candidates(lower=lower, upper=upper, count=COUNT + 3000), Cuts(
-        depth=depth, numbers=np.array(sorted(numbers), dtype=np.int64),
+    return Cuts(
+        candidates=Candidates(lower=lower, upper=upper, count=COUNT + 3000), depth=depth,
+        numbers=np.array(sorted(numbers), dtype=np.int64),
         codes=np.array(sorted(codes), dtype=np.int64),
     )  # fmt: skip
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(cuts_of_a_domain())
-def test_a_quantile_function_rises_inside_the_domain_and_goes_through_its_cuts(made):
+def test_a_quantile_function_rises_inside_the_domain_and_goes_through_its_cuts(cuts):
     """Wherever the cuts lie: beside each other, at an end, or one alone, or none."""
-    candidates, cuts = made
-    function = quantile_function(cuts, candidates)
+    candidates, function = cuts.candidates, quantile_function(cuts)
     shares = np.concatenate([np.linspace(1e-13, 1 - 1e-13, 401), cuts.shares])
     values = function.at(np.sort(shares))
     assert values.dtype == np.int64
     assert (np.diff(values) >= 0).all()
     assert candidates.lower <= values[0] <= values[-1] <= candidates.upper
-    places = candidates.positions(cuts.codes)
+    places = cuts.positions
     width = candidates.upper + 1 - candidates.lower
     found = np.interp(cuts.shares, function.shares, function.values)
     assert np.abs(found - places).max(initial=0) <= 1e-9 * width
@@ -86,7 +87,8 @@ def bounds(lower, upper):
 
 
 def noisy(counts, variance=1.0):
-    return NoisyCounts(steps=np.array(counts), bits=0, variance=variance, is_gaussian=False)
+    law = CountNoise(is_gaussian=True, scale=Fraction(variance), bits=0)
+    return NoisyCounts(steps=np.array(counts), noise=law)
 
 
 def cuts_measured(codes, candidates, present=None):
@@ -94,7 +96,7 @@ def cuts_measured(codes, candidates, present=None):
     numbers = np.arange(1, len(codes) + 1)
     return CutsMeasured(
         attribute=attribute("X", bounds(candidates.lower, candidates.upper)),
-        candidates=candidates, cuts=Cuts(depth=depth, numbers=numbers, codes=np.array(codes)),
+        cuts=Cuts(candidates=candidates, depth=depth, numbers=numbers, codes=np.array(codes)),
         rates=(1e6,) * depth, present=None if present is None else noisy(present),
     )  # fmt: skip
 
@@ -104,6 +106,17 @@ def counts_measured(name, counts, *, ordered=False, has_missing=False, variance=
     domain = Categories(values=values, ordered=ordered, source=Source.DECLARED)
     return CountsMeasured(attribute=attribute(name, domain), levels=noisy(counts, variance),
                           has_missing=has_missing)  # fmt: skip
+
+
+class InTurn:
+    """A generator that puts records in a given order."""
+
+    def __init__(self, order, inner):
+        self.order, self.random = order, inner.random
+
+    def permutation(self, count):
+        assert count == len(self.order)
+        return self.order
 
 
 def table_of(*attributes, tables=None, parts=4, n_records=1000, n_drawn=1000, halves=None):
@@ -148,8 +161,8 @@ def test_systematic_sampling_is_within_one_of_what_is_due(masses, counts, seed):
     order = generator(seed).permutation(masses.size)
     groups = np.repeat(np.arange(len(masses)), 3)[order]
     of_records = np.repeat(np.arange(len(masses)), counts)
-    in_turn = np.arange(len(of_records))
-    found = systematic(masses.ravel()[order], groups, of_records, in_turn, generator(seed))
+    turns = InTurn(np.arange(len(of_records)), generator(seed))
+    found = systematic(masses.ravel()[order], groups, of_records, turns)
     assert len(found) == counts.sum()
     for group, mine in enumerate(np.split(found, np.cumsum(counts)[:-1])):
         own_places = np.flatnonzero(groups == group)
@@ -179,7 +192,8 @@ def test_systematic_sampling_is_what_it_is_record_by_record(masses, groups, of_r
     groups = np.array(groups[: len(masses)])
     of_records = np.array([one for one in of_records if one in groups], dtype=np.int64)
     mixed = generator(seed).permutation(len(of_records))
-    found = systematic(np.array(masses, float), groups, of_records, mixed, generator(seed + 1))
+    turns = InTurn(mixed, generator(seed + 1))
+    found = systematic(np.array(masses, float), groups, of_records, turns)
     starts = generator(seed + 1).random(len(np.unique(of_records)))
     assert found.tolist() == plainly_systematic(masses, groups, of_records, mixed, starts)
 

@@ -12,10 +12,10 @@ import microveil as mv
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis import counter as counting
-from microveil.synthesis.axes import axis_of
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import CutsMeasured
+from microveil.synthesis.tables import axis_of
 from microveil.table import GridColumn, frame_table, open_table
 
 
@@ -54,13 +54,8 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
 
     def found():
         codes = counter.histogram(0, candidates, RandomSource.seeded(3))
-        cuts = quarter_and_half(codes)
-        axis = axis_of(
-            CutsMeasured(
-                attribute=attribute, candidates=candidates, cuts=cuts, rates=(1.0,), present=None
-            ),
-            4,
-        )
+        cuts = quarter_and_half(candidates, codes)
+        axis = axis_of(CutsMeasured(attribute=attribute, cuts=cuts, rates=(1.0,)), 4)
         counter.set_bins(0, axis, codes)
         return codes.codes, codes.in_order, counter.bins[0][0]
 
@@ -71,9 +66,9 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
         assert np.array_equal(one, other)
 
 
-def quarter_and_half(codes):
+def quarter_and_half(candidates, codes):
     places = codes.in_order[[len(codes.in_order) // 4, len(codes.in_order) // 2]]
-    return Cuts(depth=2, numbers=np.array([1, 2]), codes=places)
+    return Cuts(candidates=candidates, depth=2, numbers=np.array([1, 2]), codes=places)
 
 
 def test_text_in_batches_has_the_codes_of_all_at_once(monkeypatch):

@@ -22,8 +22,8 @@ from microveil.report.margins import known_of
 from microveil.report.pair_charts import pair_chart
 from microveil.report.pair_tables import measured_tables
 from microveil.report.wording import NOTHING, number, percent
-from microveil.synthesis.axes import axes_of
 from microveil.synthesis.fitting import measured_pairs
+from microveil.synthesis.tables import axes_of
 from microveil.table import open_table
 
 N, DRAWN = 3000, 1700

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from microveil.guarantee import Guarantee
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Kind, written
-from microveil.synthesis.axes import axis_at
 from microveil.synthesis.generation import Drawing, Values
 from microveil.synthesis.measurements import CountsMeasured, Measurements
 from microveil.synthesis.plan import remeasured
+from microveil.synthesis.tables import axis_at
 from microveil.table.threads import in_threads
 from microveil.utility.subgroups import (
     MISSING,

@@ -20,12 +20,12 @@ from microveil.noise.noise import RandomSource
 from microveil.protect.columns import Prepared
 from microveil.protect.plan import Plan
 from microveil.schema import Attribute
-from microveil.synthesis.axes import axis_of, bin_masses
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measurements import CountsMeasured
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
+from microveil.synthesis.tables import axis_of, bin_masses
 from microveil.table import GridColumn
 from microveil.table.threads import SideBySide, in_threads
 
@@ -186,7 +186,7 @@ def _distance(part: CutsPlan | LevelsPlan, column: GridColumn, source: RandomSou
     values = column.values
     evenly = (np.arange(len(values)) + 0.5) / len(values)
     if not isinstance(measured, CountsMeasured):
-        released = quantile_function(measured.cuts, measured.candidates).at(evenly)
+        released = quantile_function(measured.cuts).at(evenly)
     else:
         axis = axis_of(measured, 1)
         masses = value_masses(measured, axis, bin_masses(0, axis, measured, {}, len(values)))

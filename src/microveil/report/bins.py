@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from microveil.report.margins import MISSING
 from microveil.report.wording import number, shown
 from microveil.schema import Attribute, Kind, written
-from microveil.synthesis.axes import Axis
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
+from microveil.synthesis.tables import Axis
 from microveil.table import Table, numbers_of
 
 __all__ = ["FROM", "AttributeBins", "bins_of"]
@@ -80,7 +80,7 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
     if isinstance(measured, CutsMeasured):
         assert axis.edges is not None  # noqa: S101 -- made of cuts
         step = float(attribute.resolution)
-        starts = np.floor(measured.candidates.positions(axis.edges)) * step
+        starts = np.floor(measured.cuts.candidates.positions(axis.edges)) * step
         return AttributeBins(
             attribute=attribute,
             labels=(*_stretches(starts, attribute.kind), *([MISSING] if axis.has_missing else [])),

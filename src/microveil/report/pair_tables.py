@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from microveil.report.bins import AttributeBins, bins_of
 from microveil.report.chart import Side
 from microveil.report.margins import Known, is_declared
-from microveil.synthesis.axes import axes_of
 from microveil.synthesis.fitting import MeasuredPair, measured_pairs
+from microveil.synthesis.tables import axes_of
 from microveil.table import Table
 
 __all__ = ["Edge", "MeasuredTables", "PairTable", "measured_tables"]

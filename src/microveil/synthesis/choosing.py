@@ -106,7 +106,7 @@ def _fitted(
         for one, other in scopes
         if (one, other) not in found and tree.cells_with(one, other) <= MOST_CELLS
     ]
-    return fitting.fit(found, steps=FEW).model.pairs(open_scopes) if open_scopes else {}
+    return fitting.fit(found, steps=FEW)[0].pairs(open_scopes) if open_scopes else {}
 
 
 def _chosen(

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from microveil.kernels import counts as kernel
 from microveil.noise.noise import RandomSource
-from microveil.synthesis.axes import Axis
 from microveil.synthesis.cuts import Candidates, Codes
+from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
 from microveil.table.pieces import pieces
 from microveil.table.sorting import sorted_values

@@ -135,9 +135,11 @@ class Codes(Protocol):
 class Cuts:
     """Released cuts: number h of 1 to 2**depth - 1 has a share of h / 2**depth below it.
 
-    A stretch without a candidate is not cut. The candidates at which cuts lie ascend strictly.
+    A stretch without a candidate is not cut. The candidates at which cuts lie, their ``codes``,
+    ascend strictly.
     """
 
+    candidates: Candidates
     depth: int
     numbers: Whole
     codes: Whole
@@ -146,6 +148,11 @@ class Cuts:
     def shares(self) -> Real:
         """The share of records below each cut."""
         return np.asarray(self.numbers / (1 << self.depth))
+
+    @property
+    def positions(self) -> Real:
+        """Where cuts lie, in grid units."""
+        return self.candidates.positions(self.codes)
 
 
 def recursive_medians(
@@ -182,6 +189,7 @@ def recursive_medians(
                 ends[left + step // 2] = first + 1 + below(last - first)
     numbers = sorted(set(ends) - {0, 1 << depth})
     return Cuts(
+        candidates=candidates,
         depth=depth,
         numbers=np.array(numbers, dtype=np.int64),
         codes=np.array([ends[number] for number in numbers], dtype=np.int64),
@@ -229,35 +237,32 @@ class QuantileFunction:
         return min(max(share, LEAST), 1 - LEAST)
 
 
-def quantile_function(
-    cuts: Cuts, candidates: Candidates, shares: Real | None = None
-) -> QuantileFunction:
+def quantile_function(cuts: Cuts, shares: Real | None = None) -> QuantileFunction:
     """Join the cuts on the scale of candidates over standard scores, and extrapolate both tails.
 
     A uniform last interval would put the tail's records all over the domain: on the scale of
     standard scores the slope of the last two cuts goes on instead, clamped to the domain. Shares
     below each cut are by default those that the cuts have.
     """
+    candidates = cuts.candidates
     places = cuts.codes / (candidates.count + 1)
     below = cuts.shares if shares is None else shares
     if len(places) < 2:
         shares, places = np.r_[0.0, below, 1.0], np.r_[0.0, places, 1.0]
     else:
-        below, places = _with_masses(below, places, cuts, candidates)
+        below, places = _with_masses(below, places, cuts)
         shares, places = _extrapolated(scipy.special.ndtri(below), places)
     values = candidates.unscaled(np.clip(places, 0.0, 1.0))
     return QuantileFunction(shares, values, candidates.lower, candidates.upper)
 
 
-def _with_masses(
-    shares: Real, places: Real, cuts: Cuts, candidates: Candidates
-) -> tuple[Real, Real]:
+def _with_masses(shares: Real, places: Real, cuts: Cuts) -> tuple[Real, Real]:
     """Let values that hold several cuts begin and end half way to the cuts beside them.
 
     Many records share such a value. All that is known of where it ends is that it does between
     two cuts: joined by a line, all records behind its last cut would have other values.
     """
-    values = np.floor(candidates.positions(cuts.codes))
+    values, scale = np.floor(cuts.positions), cuts.candidates.scale
     found: list[tuple[float, float]] = []
     for place, (share, position, value) in enumerate(zip(shares, places, values, strict=True)):
         found.append((float(share), float(position)))
@@ -265,9 +270,9 @@ def _with_masses(
             continue
         half = 0.5 * float(share + shares[place + 1])
         if place and values[place - 1] == value:
-            found.append((half, float(candidates.scale(np.array(value + 1.0)))))
+            found.append((half, float(scale(np.array(value + 1.0)))))
         elif place + 2 < len(values) and values[place + 1] == values[place + 2]:
-            found.append((half, float(candidates.scale(np.array(values[place + 1])))))
+            found.append((half, float(scale(np.array(values[place + 1])))))
     below, at = zip(*found, strict=True)
     return np.array(below), np.array(at)
 

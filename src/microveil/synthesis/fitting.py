@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 
-from microveil.synthesis.axes import Axis, axes_of, bin_masses
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     Measurements,
@@ -16,33 +15,30 @@ from microveil.synthesis.measurements import (
     Scope,
 )
 from microveil.synthesis.model import Model, nearest_model
-from microveil.synthesis.tables import copula_table, fitted_correlation, nearest_table, shrunk
+from microveil.synthesis.tables import (
+    Axis,
+    axes_of,
+    bin_masses,
+    copula_table,
+    fitted_correlation,
+    nearest_table,
+    shrunk,
+)
 
-__all__ = ["FEW", "Fit", "Fitting", "MeasuredPair", "measured_pairs"]
+__all__ = ["FEW", "Fitting", "MeasuredPair", "measured_pairs"]
 
 # Steps of descent: so few while tables are still being chosen, so many at the end.
 FEW, MANY = 25, 300
 TINY = 1e-12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fit:
-    """A distribution that agrees with all measurements as far as these agree.
-
-    ``correlations`` are those of the copulas of pairs of attributes with cuts that have a table,
-    ``masses`` the share of records in each bin of each attribute.
-    """
-
-    model: Model
-    correlations: Mapping[tuple[int, int], float]
-    masses: Sequence[Real]
+Correlations = dict[tuple[int, int], float]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Fitting:
     """Fits models to more and more tables, from which noise is taken off where it ``shrinks``.
 
-    Each fit begins where the last one ended.
+    Each fit begins where the last one ended. ``_targets`` keeps what was estimated of a table: most
+    attributes' shares stay what they were when one more table is known.
     """
 
     n_records: int
@@ -64,26 +60,29 @@ class Fitting:
             shrinks=shrinks,
         )
 
-    def fit(self, tables: Mapping[Scope, NoisyCounts], *, steps: int = MANY) -> Fit:
-        """Fit a model to tables, in so many steps of descent at most."""
+    def fit(
+        self, tables: Mapping[Scope, NoisyCounts], *, steps: int = MANY
+    ) -> tuple[Model, list[Real], Correlations]:
+        """Fit a model to tables, in so many steps of descent at most.
+
+        With it come the share of records in each bin of each attribute, and the correlations of the
+        copulas of pairs of attributes with cuts that have a table.
+        """
         targets, correlations = self.targets(tables)
-        self._begin(targets)
         model, self._factors = nearest_model(
-            [axis.n_bins for axis in self.axes], targets, self._factors, steps
+            [axis.n_bins for axis in self.axes], targets, self._start(targets), steps
         )
-        masses = [targets[one,] for one in range(len(self.axes))]
-        return Fit(model=model, correlations=correlations, masses=masses)
+        return model, [targets[one,] for one in range(len(self.axes))], correlations
 
     def targets(
         self, tables: Mapping[Scope, NoisyCounts]
-    ) -> tuple[dict[Scope, Real], dict[tuple[int, int], float]]:
+    ) -> tuple[dict[Scope, Real], Correlations]:
         """Estimate what a model is fitted to: shares of each attribute and table; and copulas."""
         masses = self.masses(tables)
-        correlations: dict[tuple[int, int], float] = {}
         targets: dict[Scope, Real] = {(one,): mass for one, mass in enumerate(masses)}
+        correlations: Correlations = {}
         for scope, table in tables.items():
             own = [masses[one] for one in scope]
-            # Most attributes' shares stay what they were when one more table is known.
             key = scope, tuple(mass.tobytes() for mass in own)
             if key not in self._targets:
                 self._targets[key] = self._target(scope, table, own)
@@ -126,21 +125,20 @@ class Fitting:
         plain[inner] = copula_table(own, across, correlation) * plain[inner].sum()
         return correlation, plain
 
-    def _begin(self, targets: Mapping[Scope, Real]) -> None:
+    def _start(self, targets: Mapping[Scope, Real]) -> dict[Scope, Real]:
         """Begin where the tables of a tree are right, and new ones where the last fit was."""
-        is_first = not self._factors
-        known: dict[Scope, Real] = {}
+        found: dict[Scope, Real] = {}
         for scope, target in targets.items():
             if scope in self._factors:
-                known[scope] = self._factors[scope]
+                found[scope] = self._factors[scope]
             elif len(scope) == 1:
-                known[scope] = np.log(target + TINY)
-            elif is_first and len(scope) == 2:
+                found[scope] = np.log(target + TINY)
+            elif len(scope) == 2 and not self._factors:
                 apart = np.log(target.sum(axis=1, keepdims=True) + TINY)
-                known[scope] = np.log(target + TINY) - apart - np.log(target.sum(axis=0) + TINY)
+                found[scope] = np.log(target + TINY) - apart - np.log(target.sum(axis=0) + TINY)
             else:
-                known[scope] = np.zeros_like(target)
-        self._factors = known
+                found[scope] = np.zeros_like(target)
+        return found
 
 
 def _of_three(shares: Real, variance: float, masses: Sequence[Real]) -> Real:

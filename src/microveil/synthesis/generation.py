@@ -10,9 +10,8 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.kernels import systematic as kernel
-from microveil.synthesis.axes import Axis
 from microveil.synthesis.cuts import QuantileFunction, quantile_function
-from microveil.synthesis.fitting import Fit, Fitting
+from microveil.synthesis.fitting import Correlations, Fitting
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
@@ -21,7 +20,7 @@ from microveil.synthesis.measurements import (
     Whole,
 )
 from microveil.synthesis.model import Model
-from microveil.synthesis.tables import falling_counts, nearest_counts
+from microveil.synthesis.tables import Axis, falling_counts, nearest_counts
 from microveil.table.threads import in_threads
 
 __all__ = [
@@ -76,10 +75,10 @@ class Drawing:
         ``shrinks`` as in every release: see `Fitting`.
         """
         fitting = Fitting.of(measurements, shrinks=shrinks)
-        fit = fitting.fit(measurements.tables)
-        every = zip(fitting.attributes, fitting.axes, fit.masses, strict=True)
-        inside = [_inside(*one) for one in every]
-        return cls(fitting.attributes, fitting.axes, fit.model, _ties(fitting.axes, fit), inside)
+        model, masses, correlations = fitting.fit(measurements.tables)
+        attributes, axes = fitting.attributes, fitting.axes
+        inside = [*map(_inside, attributes, axes, masses)]
+        return cls(attributes, axes, model, _ties(axes, correlations), inside)
 
     def drawn(self, n_records: int, generator: np.random.Generator) -> list[Values]:
         """Draw records, in blocks side by side, each by a child of the generator.
@@ -126,22 +125,22 @@ class Drawing:
                 found.append((_numbers(inside, missing, scores[one], place), missing))
             else:
                 assert axis.groups is not None  # noqa: S101 -- its values were counted
-                values = _outcomes(inside, axis.groups, bins[one], generator)
+                values = systematic(inside, axis.groups, bins[one], generator)
                 found.append(_levels(self.attributes[one], values))
         return found
 
 
-def _ties(axes: Sequence[Axis], fit: Fit) -> list[tuple[int, int, float]]:
+def _ties(axes: Sequence[Axis], correlations: Correlations) -> list[tuple[int, int, float]]:
     """Order attributes with cuts along the strongest copulas."""
     left = {number for number, axis in enumerate(axes) if axis.edges is not None}
-    strengths = {pair: abs(value) for pair, value in fit.correlations.items()}
+    strengths = {pair: abs(value) for pair, value in correlations.items()}
     found: list[tuple[int, int, float]] = []
     while left:
         into = [(own, pair) for pair, own in strengths.items() if len(left & set(pair)) == 1]
         if into:
             _, pair = max(into)
             number, parent = sorted(pair, key=lambda one: one not in left)
-            found.append((number, parent, fit.correlations[pair]))
+            found.append((number, parent, correlations[pair]))
         else:
             weights = {one: sum(strengths[p] for p in strengths if one in p) for one in left}
             number = max(left, key=lambda one: (weights[one], -one))
@@ -158,7 +157,7 @@ def _inside(measured: AttributeMeasured, axis: Axis, masses: Real) -> QuantileFu
     cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
     ends = np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
     shares = np.interp(cuts.shares, axis.ends, ends)
-    return quantile_function(cuts, measured.candidates, shares)
+    return quantile_function(cuts, shares)
 
 
 def _numbers(
@@ -210,7 +209,7 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
     """Draw each record's bin of every attribute, clique after clique."""
     drawn: dict[int, Whole] = {}
     for number, members in enumerate(model.tree.cliques):
-        known = model.tree.separator(number)
+        known = model.tree.separators[number]
         fresh = tuple(one for one in members if one not in known)
         if not fresh:
             continue
@@ -220,7 +219,7 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
             group = group * model.tree.sizes[one] + drawn[one]
         n_outcomes = math.prod(model.tree.sizes[one] for one in fresh)
         groups = np.repeat(np.arange(len(masses) // n_outcomes), n_outcomes)
-        outcome = _outcomes(masses, groups, group, generator) - group * n_outcomes
+        outcome = systematic(masses, groups, group, generator) - group * n_outcomes
         for one in reversed(fresh):
             whole = outcome // model.tree.sizes[one]  # far quicker than with its remainder
             drawn[one] = outcome - whole * model.tree.sizes[one]
@@ -228,39 +227,29 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
     return [drawn[one] for one in range(len(model.tree.sizes))]
 
 
-def _outcomes(
-    masses: Real, groups: Whole, of_records: Whole, generator: np.random.Generator
-) -> Whole:
-    """Draw an outcome for each record among those of its group, by their masses."""
-    mixed = generator.permutation(len(of_records))
-    return systematic(masses, groups, of_records, mixed, generator)
-
-
 def systematic(
-    masses: Real, groups: Whole, of_records: Whole, mixed: Whole, generator: np.random.Generator
+    masses: Real, groups: Whole, of_records: Whole, generator: np.random.Generator
 ) -> Whole:
     """Draw outcomes for records by systematic sampling: as even as whole records can be.
 
     Masses are in proportion, and each outcome is one of a group; a group without any mass has all
-    of its own alike. Records have a group each, one that has an outcome; ``mixed`` has them in
-    random order: those of a group get its outcomes in ascending order.
+    of its own alike. Records have a group each, one that has an outcome: those of a group get its
+    outcomes in ascending order, in a random order of records.
     """
+    mixed = generator.permutation(len(of_records))
     found = np.empty(len(of_records), dtype=np.int64)
     counts = np.bincount(of_records, minlength=int(groups.max()) + 1)
     # Groups that nobody is in need no place on the line; the others stand one behind the other.
     outcomes = np.flatnonzero(counts[groups])
     outcomes = outcomes[np.argsort(groups[outcomes], kind="stable")]
     held = np.flatnonzero(counts)
-    if not len(held):
-        return found
-    sizes = np.bincount(groups[outcomes])[held]
-    ends = np.cumsum(sizes)
-    starts = generator.random(len(held))
-    lines = np.cumsum(counts > 0) - 1
-    kernel.sample(
-        mixed, of_records, lines, _upper_ends(masses[outcomes], sizes, ends), ends, counts[held],
-        starts, outcomes, found,
-    )  # fmt: skip
+    if len(held):
+        sizes = np.bincount(groups[outcomes])[held]
+        ends = np.cumsum(sizes)
+        upper = _upper_ends(masses[outcomes], sizes, ends)
+        starts, lines = generator.random(len(held)), np.cumsum(counts > 0) - 1
+        of_lines = upper, ends, counts[held], starts, outcomes
+        kernel.sample(mixed, of_records, lines, *of_lines, found)
     return found
 
 

@@ -113,7 +113,7 @@ def margins_of(measurements: Measurements, confidence: float = 0.95) -> Margins:
 def _half_width(counts: NoisyCounts, confidence: float) -> float:
     """Return how far a count is off at most, but for so much chance, in records."""
     deviation = math.sqrt(counts.variance)
-    if counts.is_gaussian:
+    if counts.noise.is_gaussian:
         return float(scipy.special.ndtri((1 + confidence) / 2)) * deviation
     return -math.log(1 - confidence) * deviation / math.sqrt(2)
 
@@ -181,7 +181,7 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
     numbers = measured.cuts.numbers
     tail = (1 - confidence) / 2
     low, high = np.quantile(errors[:, numbers], [tail, 1 - tail], axis=0)
-    quantiles = quantile_function(measured.cuts, measured.candidates)
+    quantiles = quantile_function(measured.cuts)
     step = float(measured.attribute.resolution)
 
     def value(at: Real) -> Real:

@@ -4,8 +4,10 @@ Everything here may be published: it is what differential privacy bounds, and ev
 `dp-synthetic` is a function of it and of fresh randomness.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -37,47 +39,41 @@ GAUSSIAN = "discrete Gaussian"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoisyCounts:
-    """Counts with noise, as whole numbers of steps; a record is 2**bits steps.
-
-    The noise is discrete Gaussian or else discrete Laplace; its variance is in squared records.
-    """
+    """Counts with noise, as whole numbers of the steps of its law."""
 
     steps: Whole
-    bits: int
-    variance: float
-    is_gaussian: bool
+    noise: CountNoise
 
     @classmethod
     def of(cls, counts: Whole, noise: CountNoise, source: RandomSource) -> "NoisyCounts":
         """Add noise to counts; what comes back may be published."""
-        return cls(
-            steps=noise.added(counts, source),
-            bits=noise.bits,
-            variance=noise.variance,
-            is_gaussian=noise.is_gaussian,
-        )
+        return cls(steps=noise.added(counts, source), noise=noise)
 
     @property
     def counts(self) -> Real:
         """The counts in records."""
-        return np.asarray(self.steps / (1 << self.bits))
+        return np.asarray(self.steps / (1 << self.noise.bits))
+
+    @property
+    def variance(self) -> float:
+        """Of the noise on one count, in squared records."""
+        return self.noise.variance
 
     @classmethod
     def from_dict(cls, contents: Mapping[str, Any]) -> "NoisyCounts":
-        """Make counts of their plain values."""
-        return cls(
-            steps=np.array(contents["steps"], dtype=np.int64),
-            bits=int(contents["steps_per_record"]).bit_length() - 1,
-            variance=float(contents["standard_deviation"]) ** 2,
-            is_gaussian=contents["law"] == GAUSSIAN,
-        )
+        """Make counts of their plain values, and the law of their noise as far as these say it."""
+        deviation, is_gaussian = float(contents["standard_deviation"]), contents["law"] == GAUSSIAN
+        bits = int(contents["steps_per_record"]).bit_length() - 1
+        scale = deviation**2 if is_gaussian else round(deviation / math.sqrt(2) * (1 << bits))
+        noise = CountNoise(is_gaussian=is_gaussian, scale=Fraction(scale), bits=bits)
+        return cls(steps=np.array(contents["steps"], dtype=np.int64), noise=noise)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
         return {
             "steps": self.steps.tolist(),
-            "steps_per_record": 1 << self.bits,
-            "law": GAUSSIAN if self.is_gaussian else "discrete Laplace",
+            "steps_per_record": 1 << self.noise.bits,
+            "law": GAUSSIAN if self.noise.is_gaussian else "discrete Laplace",
             "standard_deviation": float(np.sqrt(self.variance)),
         }
 
@@ -91,7 +87,6 @@ class CutsMeasured:
     """
 
     attribute: Attribute
-    candidates: Candidates
     cuts: Cuts
     rates: tuple[float, ...]
     present: NoisyCounts | None = None
@@ -105,32 +100,33 @@ class CutsMeasured:
     def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "CutsMeasured":
         """Make cuts of their plain values; ValueError if the attribute's domain has no such."""
         lower, upper = attribute.grid_bounds or (0, 0)
-        candidates = Candidates(lower=lower, upper=upper, count=int(contents["candidates"]))
-        cuts, present = contents["cuts"], contents["present"]
-        codes = np.array([cut["candidate"] for cut in cuts], dtype=np.int64)
-        if not np.allclose(candidates.positions(codes), [cut["position"] for cut in cuts]):
+        entries, present = contents["cuts"], contents["present"]
+        cuts = Cuts(
+            candidates=Candidates(lower=lower, upper=upper, count=int(contents["candidates"])),
+            depth=int(contents["depth"]),
+            numbers=np.array([cut["number"] for cut in entries], dtype=np.int64),
+            codes=np.array([cut["candidate"] for cut in entries], dtype=np.int64),
+        )
+        if not np.allclose(cuts.positions, [cut["position"] for cut in entries]):
             raise ValueError(attribute.name)
-        numbers = np.array([cut["number"] for cut in cuts], dtype=np.int64)
         return cls(
             attribute=attribute,
-            candidates=candidates,
-            cuts=Cuts(depth=int(contents["depth"]), numbers=numbers, codes=codes),
+            cuts=cuts,
             rates=tuple(map(float, contents["rates"])),
             present=None if present is None else NoisyCounts.from_dict(present),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cuts as plain values; positions in grid units of the attribute."""
-        positions = self.candidates.positions(self.cuts.codes)
+        cuts = self.cuts
+        columns = cuts.numbers.tolist(), cuts.codes.tolist(), cuts.positions.tolist()
         return {
             "kind": "cuts",
-            "candidates": self.candidates.count,
-            "depth": self.cuts.depth,
+            "candidates": cuts.candidates.count,
+            "depth": cuts.depth,
             "cuts": [
-                {"number": int(number), "candidate": int(code), "position": float(position)}
-                for number, code, position in zip(
-                    self.cuts.numbers, self.cuts.codes, positions, strict=True
-                )
+                {"number": number, "candidate": code, "position": position}
+                for number, code, position in zip(*columns, strict=True)
             ],
             "rates": list(self.rates),
             "present": None if self.present is None else self.present.to_dict(),
@@ -164,19 +160,16 @@ class CountsMeasured:
 
 
 AttributeMeasured = CutsMeasured | CountsMeasured
-KINDS: dict[str, type[CutsMeasured | CountsMeasured]] = {
-    "cuts": CutsMeasured,
-    "counts": CountsMeasured,
-}
+KINDS: dict[str, type[AttributeMeasured]] = {"cuts": CutsMeasured, "counts": CountsMeasured}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurements:
     """All that is known of a table once the budget is spent.
 
-    ``tables`` are in the order in which they were measured; the bins of each are those that
-    `axes.axis_of` makes of an attribute's own measurement: ``parts`` of equal mass at most, or two
-    of those in ``halves``, of which the second begins at a grid value, or the private median.
+    ``tables`` are in the order in which they were measured; `tables.axis_at` makes the bins of each
+    of an attribute's own measurement: ``parts`` of equal mass at most, or two of those in
+    ``halves``, of which the second begins at a grid value, or the private median.
     """
 
     n_records: int
@@ -216,11 +209,10 @@ class Measurements:
     def to_dict(self) -> dict[str, Any]:
         """Return the measurements as plain values."""
         names = [measured.attribute.name for measured in self.attributes]
+        own = (measured.to_dict() for measured in self.attributes)
         return {
             "n_records": self.n_records,
-            "attributes": {
-                measured.attribute.name: measured.to_dict() for measured in self.attributes
-            },
+            "attributes": dict(zip(names, own, strict=True)),
             "tables": [
                 {"attributes": [names[one] for one in scope], **table.to_dict()}
                 for scope, table in self.tables.items()

@@ -1,6 +1,6 @@
 """A distribution over all attributes, as a tree of cliques, and the one nearest to tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import combinations
@@ -11,7 +11,7 @@ import numpy as np
 
 from microveil.synthesis.measurements import Real, Scope
 
-__all__ = ["JunctionTree", "Model", "Place", "junction_tree", "nearest_model"]
+__all__ = ["JunctionTree", "Model", "junction_tree", "margin_of", "nearest_model", "widened"]
 
 # The attributes through which a clique depends on another one far from it, and the distribution
 # of that given those: (bins of it, bins of each shared).
@@ -23,36 +23,18 @@ LONGER, SHORTER = 1.2, 0.5
 REACHED = 1e-18
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """How a table of some of a clique's attributes lies in the clique's.
+def margin_of(table: Real, members: Scope, scope: Scope) -> Real:
+    """Sum a table of members over those that a scope does not have, in the scope's order."""
+    # By einsum: faster than a sum over axes of which the last are short.
+    axes = map(members.index, scope)
+    return np.asarray(np.einsum(f"{_letters(range(len(members)))}->{_letters(axes)}", table))
 
-    What einsum does to the clique's table to get that of the attributes, the table's axes as the
-    clique has them, and its shape with an axis of 1 for each that it does not have.
-    """
 
-    sum: str
-    order: tuple[int, ...]
-    shape: tuple[int, ...]
-
-    @classmethod
-    def of(cls, scope: Scope, members: Scope, sizes: Sequence[int]) -> "Place":
-        """Find the place of a scope in a clique."""
-        axes = tuple(members.index(one) for one in scope)
-        return cls(
-            f"{_letters(range(len(members)))}->{_letters(axes)}",
-            tuple(sorted(range(len(scope)), key=axes.__getitem__)),
-            tuple(sizes[one] if one in scope else 1 for one in members),
-        )
-
-    def margin(self, belief: Real) -> Real:
-        """Sum a clique's table over what the scope does not have."""
-        # Faster than a sum over axes of which the last are short.
-        return np.asarray(np.einsum(self.sum, belief))
-
-    def wide(self, table: Real) -> Real:
-        """Shape a table of the scope so that it multiplies the clique's."""
-        return table.transpose(self.order).reshape(self.shape)
+def widened(table: Real, scope: Scope, members: Scope) -> Real:
+    """Shape a table of a scope so that it multiplies one of members, which hold the scope."""
+    order = sorted(range(len(scope)), key=lambda axis: members.index(scope[axis]))
+    axes = [axis for axis, one in enumerate(members) if one not in scope]
+    return np.expand_dims(table.transpose(order), axes)
 
 
 def _letters(axes: Iterable[int]) -> str:
@@ -85,21 +67,12 @@ class JunctionTree:
         """How many cells the table of each clique has."""
         return [prod(self.sizes[one] for one in clique) for clique in self.cliques]
 
-    def separator(self, clique: int) -> Scope:
-        """Return what a clique shares with its parent, sorted."""
-        parent = self.parents[clique]
-        return tuple(
-            one for one in self.cliques[clique] if one in self.cliques[parent] and parent >= 0
-        )
-
     @cached_property
-    def separators(self) -> list[tuple[Place, Place] | None]:
-        """Of each clique where its separator lies: in itself, and in its parent."""
+    def separators(self) -> list[Scope]:
+        """What each clique shares with its parent, sorted; a root shares nothing."""
         return [
-            None
-            if parent < 0
-            else (self.place(self.separator(one), one), self.place(self.separator(one), parent))
-            for one, parent in enumerate(self.parents)
+            tuple(one for one in clique if parent >= 0 and one in self.cliques[parent])
+            for clique, parent in zip(self.cliques, self.parents, strict=True)
         ]
 
     def cells_with(self, one: int, other: int) -> int:
@@ -137,32 +110,22 @@ class JunctionTree:
         holding = (number for number, own in enumerate(self.cliques) if wanted <= set(own))
         return min(holding, key=lambda number: len(self.cliques[number]))
 
-    def place(self, scope: Scope, clique: int) -> Place:
-        """Find the place of a scope in a clique of the tree."""
-        return Place.of(scope, self.cliques[clique], self.sizes)
-
-    def hosts(self, scopes: Iterable[Scope]) -> dict[Scope, tuple[int, Place]]:
-        """Find for each scope a clique that holds it, and its place there."""
-        found = ((scope, self.host(scope)) for scope in scopes)
-        return {scope: (host, self.place(scope, host)) for scope, host in found}
-
     def calibrated(self, potentials: Sequence[Real]) -> "Model":
         """Pass messages to the root and back: the potentials become each clique's distribution."""
         beliefs = list(potentials)
         sent: dict[int, Real] = {}
-        for number in range(len(beliefs) - 1, -1, -1):
-            places = self.separators[number]
-            if places is None:
+        every = [*zip(self.cliques, self.parents, self.separators, strict=True)]
+        for number, (clique, parent, shared) in reversed([*enumerate(every)]):
+            if parent < 0:
                 beliefs[number] /= max(float(beliefs[number].sum()), TINY)
                 continue
-            sent[number] = message = places[0].margin(beliefs[number])
-            parent = beliefs[self.parents[number]]
-            parent *= places[1].wide(message / max(float(message.sum()), TINY))
-        for number, places in enumerate(self.separators):
-            if places is not None:
-                due = places[1].margin(beliefs[self.parents[number]])
-                belief = beliefs[number]
-                belief *= places[0].wide(due / np.maximum(sent[number], TINY))
+            sent[number] = message = margin_of(beliefs[number], clique, shared)
+            message = message / max(float(message.sum()), TINY)
+            beliefs[parent] *= widened(message, shared, self.cliques[parent])
+        for number, (clique, parent, shared) in enumerate(every):
+            if parent >= 0:
+                due = margin_of(beliefs[parent], self.cliques[parent], shared)
+                beliefs[number] *= widened(due / np.maximum(sent[number], TINY), shared, clique)
         return Model(self, tuple(beliefs))
 
 
@@ -230,63 +193,57 @@ class Model:
 
     def clique_margin(self, clique: int, scope: Scope) -> Real:
         """Return the table of attributes of one clique, in the order asked for."""
-        return self.tree.place(scope, clique).margin(self.beliefs[clique])
+        return margin_of(self.beliefs[clique], self.tree.cliques[clique], scope)
 
-    def pairs(self, scopes: Iterable[Scope]) -> dict[Scope, Real]:
+    def pairs(self, scopes: Sequence[Scope]) -> dict[Scope, Real]:
         """Return the tables of pairs of attributes, however far apart.
 
         The first attribute of a pair is carried along the tree to the second: as many passes
         over the cells of separators as it has bins.
         """
         margin = cache(self.clique_margin)
-        others: dict[int, set[int]] = {}
+        others: dict[int, list[int]] = {}
         for one, other in scopes:
-            others.setdefault(one, set()).add(other)
+            others.setdefault(one, []).append(other)
         found: dict[Scope, Real] = {}
         for one, wanted in others.items():
-            own, met = self.margin((one,)), dict(self._met(one, margin))
+            met = self._met(one, set(wanted), margin)
             for other in wanted:
-                far = met.get(other)
-                found[one, other] = np.outer(own, self.margin((other,))) if far is None else far()
+                if other not in met:  # in a tree of its own
+                    met[other] = np.outer(self.margin((one,)), self.margin((other,)))
+                found[one, other] = met[other]
         return found
 
     def _met(
-        self, attribute: int, margin: Callable[[int, Scope], Real]
-    ) -> Iterator[tuple[int, Callable[[], Real]]]:
-        """Walk the tree from an attribute: every other it meets, and the table of both.
+        self, attribute: int, wanted: set[int], margin: Callable[[int, Scope], Real]
+    ) -> dict[int, Real]:
+        """Walk the tree from an attribute: the table of it and every wanted one that it meets.
 
         Beyond its own cliques it is carried as its distribution given what two cliques share.
         """
-        cliques, start = self.tree.cliques, self.tree.host((attribute,))
-        waiting: list[tuple[int, int, Carried | None]] = [(start, -1, None)]
-        seen = {attribute}
-        while waiting:
-            clique, origin, carried = waiting.pop()
-            if carried is None:
-                beside = partial(_inside, attribute, partial(margin, clique))
-            else:
-                beside = partial(_beside, carried, partial(margin, clique))
-            for member in cliques[clique]:
-                if member not in seen:
-                    seen.add(member)
-                    yield member, partial(beside, (member,))
+        cliques, found = self.tree.cliques, dict[int, Real]()
+        waiting: list[tuple[int, int, Carried | None]] = [(self.tree.host((attribute,)), -1, None)]
+        for clique, origin, carried in waiting:
+            beside = partial(_beside, attribute, carried, partial(margin, clique))
+            for member in wanted.intersection(cliques[clique]).difference(found):
+                found[member] = beside((member,))
             for other in self.tree.neighbours[clique]:
                 if other == origin:
                     continue
-                onward = carried
+                onward = None
                 if attribute not in cliques[other]:
                     shared = tuple(one for one in cliques[clique] if one in cliques[other])
                     onward = shared, beside(shared) / np.maximum(margin(other, shared), TINY)
                 waiting.append((other, clique, onward))
+        return found
 
 
-def _inside(attribute: int, margin: Callable[[Scope], Real], scope: Scope) -> Real:
-    """Return the table of an attribute and others of its clique."""
-    return margin((attribute, *scope))
-
-
-def _beside(carried: Carried, margin: Callable[[Scope], Real], scope: Scope) -> Real:
-    """Return the table of an attribute far away and some of the clique's."""
+def _beside(
+    attribute: int, carried: Carried | None, margin: Callable[[Scope], Real], scope: Scope
+) -> Real:
+    """Return the table of an attribute, of this clique or carried to it, and others of it."""
+    if carried is None:
+        return margin((attribute, *scope))
     shared, share = carried
     union = (*shared, *(one for one in scope if one not in shared))
     table = margin(union)
@@ -312,17 +269,21 @@ def nearest_model(
     their logarithms, and returns those at the end: after so many steps, each a few passes over
     all cells, or where one takes off less of the squared distance, relatively.
     """
-    descent = _Descent(targets, junction_tree(sizes, targets))
+    tree = junction_tree(sizes, targets)
+    # A table that another one holds is summed of that: shorter than to sum its clique's.
+    wider = {one: [other for other in targets if set(one) < set(other)] for one in targets}
+    within = {scope: max(others, key=len) for scope, others in wider.items() if others}
+    hosts = {scope: tree.host(scope) for scope in targets if scope not in within}
     current = dict(factors)
-    model = descent.model(current)
-    gaps = descent.gaps(model)
+    model = _model_of(tree, hosts, within, current)
+    gaps = _gaps_of(model, hosts, within, targets)
     distance, step = _squares(gaps), 1.0
     for _ in range(steps):
         if distance <= REACHED:
             break
         trial = {scope: factor - step * gaps[scope] for scope, factor in current.items()}
-        next_model = descent.model(trial)
-        next_gaps = descent.gaps(next_model)
+        next_model = _model_of(tree, hosts, within, trial)
+        next_gaps = _gaps_of(next_model, hosts, within, targets)
         next_distance = _squares(next_gaps)
         if next_distance > distance:
             step *= SHORTER
@@ -339,42 +300,31 @@ def _squares(gaps: Mapping[Scope, Real]) -> float:
     return sum(float(np.vdot(gap, gap)) for gap in gaps.values())
 
 
-class _Descent:
-    """What stays the same from step to step: where each table lies.
+def _model_of(
+    tree: JunctionTree,
+    hosts: Mapping[Scope, int],
+    within: Mapping[Scope, Scope],
+    factors: Mapping[Scope, Real],
+) -> Model:
+    """Multiply the factors, of which the logarithms are given, and calibrate."""
+    widest = {scope: factors[scope] for scope in hosts}
+    for scope, wider in within.items():
+        widest[wider] = widest[wider] + widened(factors[scope], scope, wider)
+    logs = [np.zeros([tree.sizes[one] for one in clique]) for clique in tree.cliques]
+    for scope, factor in widest.items():
+        host = hosts[scope]
+        logs[host] += widened(factor, scope, tree.cliques[host])
+    return tree.calibrated([np.exp(log - log.max()) for log in logs])
 
-    In a clique, or in another table that holds it: sums over that are shorter.
-    """
 
-    def __init__(self, targets: Mapping[Scope, Real], tree: JunctionTree) -> None:
-        self._targets, self._tree = targets, tree
-        self._within: dict[Scope, tuple[Scope, Place]] = {}
-        for scope in targets:
-            wider = [other for other in targets if set(scope) < set(other)]
-            if wider:
-                widest = max(wider, key=len)
-                self._within[scope] = widest, Place.of(scope, widest, tree.sizes)
-        self._hosts = tree.hosts(scope for scope in targets if scope not in self._within)
-
-    def model(self, factors: Mapping[Scope, Real]) -> Model:
-        """Multiply the factors, of which the logarithms are given, and calibrate."""
-        widest = {scope: factors[scope] for scope in self._hosts}
-        for scope, (wider, place) in self._within.items():
-            widest[wider] = widest[wider] + place.wide(factors[scope])
-        sizes = self._tree.sizes
-        logs = [np.zeros([sizes[one] for one in clique]) for clique in self._tree.cliques]
-        for scope, factor in widest.items():
-            host, place = self._hosts[scope]
-            log = logs[host]
-            log += place.wide(factor)
-        for log in logs:
-            np.exp(np.subtract(log, log.max(), out=log), out=log)
-        return self._tree.calibrated(logs)
-
-    def gaps(self, model: Model) -> dict[Scope, Real]:
-        """Subtract from each table what it should be."""
-        tables = {
-            scope: place.margin(model.beliefs[host]) for scope, (host, place) in self._hosts.items()
-        }
-        for scope, (wider, place) in self._within.items():
-            tables[scope] = place.margin(tables[wider])
-        return {scope: tables[scope] - target for scope, target in self._targets.items()}
+def _gaps_of(
+    model: Model,
+    hosts: Mapping[Scope, int],
+    within: Mapping[Scope, Scope],
+    targets: Mapping[Scope, Real],
+) -> dict[Scope, Real]:
+    """Subtract from each table what it should be."""
+    tables = {scope: model.clique_margin(host, scope) for scope, host in hosts.items()}
+    for scope, wider in within.items():
+        tables[scope] = margin_of(tables[wider], wider, scope)
+    return {scope: tables[scope] - target for scope, target in targets.items()}

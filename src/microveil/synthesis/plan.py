@@ -19,7 +19,6 @@ from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute
-from microveil.synthesis.axes import Axis, axis_at
 from microveil.synthesis.choosing import TablesPlan, choose_and_measure
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
@@ -31,8 +30,8 @@ from microveil.synthesis.measurements import (
     CutsMeasured,
     Measurements,
     NoisyCounts,
-    Scope,
 )
+from microveil.synthesis.tables import Axis, axis_at
 from microveil.table import GridColumn, Numbers
 from microveil.table.threads import in_threads
 
@@ -48,8 +47,7 @@ __all__ = [
 
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
-# Variances are taken as fractions of so small a denominator: trial noise need not be exact.
-FINEST = 10**6
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,24 +167,17 @@ class CutsPlan(_AttributePlan):
         lower, upper = self.bounds
         candidates = Candidates(lower=lower, upper=upper, count=counter.n_candidates)
         codes = counter.histogram(number, candidates, source.spawn(1)[0])
-        cuts = recursive_medians(
-            codes,
-            candidates,
-            [_weights(rate, self.n_records) for rate in self.rates],
-            partial(draw_weighted, source=source),
-            source.integer_below,
-        )
+        weights = [_weights(rate, self.n_records) for rate in self.rates]
+        draw = partial(draw_weighted, source=source)
+        cuts = recursive_medians(codes, candidates, weights, draw, source.integer_below)
         present = None
         if self.present is not None:
             n_present = codes.below(candidates.count + 1)
             counts = np.array([n_present, self.n_records - n_present])
             present = NoisyCounts.of(counts, self.present, source)
+        rates = tuple(map(float, self.rates))
         return CutsMeasured(
-            attribute=self.attribute,
-            candidates=candidates,
-            cuts=cuts,
-            rates=tuple(float(rate) for rate in self.rates),
-            present=present,
+            attribute=self.attribute, cuts=cuts, rates=rates, present=present
         ), codes
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,11 +197,10 @@ class LevelsPlan(_AttributePlan):
         self, counter: Counter, number: int, source: RandomSource
     ) -> tuple[CountsMeasured, None]:
         """Count every value of a column and add noise."""
-        counts = counter.histogram(number)
+        counts = counter.histogram(number)[: None if self.has_missing else -1]
+        levels = NoisyCounts.of(counts, self.noise, source)
         return CountsMeasured(
-            attribute=self.attribute,
-            levels=NoisyCounts.of(counts if self.has_missing else counts[:-1], self.noise, source),
-            has_missing=self.has_missing,
+            attribute=self.attribute, levels=levels, has_missing=self.has_missing
         ), None
 
     def to_dict(self) -> dict[str, Any]:
@@ -232,35 +222,24 @@ class SyntheticPlan:
     n_drawn: int
 
     def draw(
-        self,
-        counter: Counter,
-        source: RandomSource,
-        progress: Callable[[str], None] = lambda _step: None,
+        self, counter: Counter, source: RandomSource, progress: Progress = lambda _step: None
     ) -> tuple[Measurements, Mapping[str, Numbers]]:
         """Ask the data, then draw records of the answers, by a stream that they never saw."""
         asking, drawing = source.spawn(2)
         measurements = self.measured(counter, asking, progress)
         progress("drawing records")
-        return measurements, self.drawn(measurements, drawing)
-
-    def drawn(self, measurements: Measurements, source: RandomSource) -> Mapping[str, Numbers]:
-        """Draw the columns of measurements: nothing of the data is looked at."""
         # Post-processing needs no cryptographic stream, only one of its own.
-        seed = int.from_bytes(source.words(4).tobytes(), "little")
+        seed = int.from_bytes(drawing.words(4).tobytes(), "little")
         generator = np.random.Generator(np.random.PCG64(seed))
         records = Drawing.of(measurements).drawn(self.n_drawn, generator)
-        return NewColumns([part.attribute for part in self.attributes], records)
+        return measurements, NewColumns([part.attribute for part in self.attributes], records)
 
     def measured(
-        self,
-        counter: Counter,
-        source: RandomSource,
-        progress: Callable[[str], None] = lambda _step: None,
+        self, counter: Counter, source: RandomSource, progress: Progress = lambda _step: None
     ) -> Measurements:
         """Ask the data, and spend the budget: what comes back may be published."""
         *own, choice = source.spawn(len(self.attributes) + 1)
-        parts = 1 if self.tables is None else self.tables.parts
-        halves = {} if self.tables is None else self.tables.halves
+        tables = self.tables
         for part in self.attributes:
             part.bounds  # noqa: B018 -- refuses before anything is asked
 
@@ -268,26 +247,25 @@ class SyntheticPlan:
             part = self.attributes[number]
             progress(f"measuring {part.attribute.name}")
             measured, codes = part.measured(counter, number, own[number])
+            parts, halves = (1, {}) if tables is None else (tables.parts, tables.halves)
             axis = axis_at(number, measured, parts, halves)
-            if self.tables is not None:  # at once: the codes are needed no more
+            if tables is not None:  # at once: the codes are needed no more
                 counter.set_bins(number, axis, codes)
             return measured, axis
 
         numbers = range(len(self.attributes))
         found = in_threads(one_way, numbers, len(numbers) * self.n_records)
-        attributes = tuple(measured for measured, _ in found)
-        tables: dict[Scope, NoisyCounts] = {}
-        if self.tables is not None:
-            progress("counting pairs")
-            axes = [axis for _, axis in found]
-            fitting = Fitting(n_records=self.n_records, attributes=attributes, axes=axes)
-            tables = choose_and_measure(self.tables, counter, fitting, choice, progress)
+        attributes, axes = zip(*found, strict=True)
+        if tables is None:
+            return Measurements(n_records=self.n_records, attributes=attributes, tables={}, parts=1)
+        progress("counting pairs")
+        fitting = Fitting(n_records=self.n_records, attributes=attributes, axes=axes)
         return Measurements(
             n_records=self.n_records,
             attributes=attributes,
-            tables=tables,
-            parts=parts,
-            halves=halves,
+            tables=choose_and_measure(tables, counter, fitting, choice, progress),
+            parts=tables.parts,
+            halves=tables.halves,
         )
 
 
@@ -334,9 +312,9 @@ def remeasured(
         )
         for measured, (units, missing) in zip(measurements.attributes, records, strict=True)
     ]
-    cut = (one for one in measurements.attributes if isinstance(one, CutsMeasured))
-    n_candidates = next((one.candidates.count for one in cut), 0)
-    counter, found = Counter(columns, n_candidates), list[AttributeMeasured]()
+    cut = (one.cuts for one in measurements.attributes if isinstance(one, CutsMeasured))
+    counter = Counter(columns, next((cuts.candidates.count for cuts in cut), 0))
+    found = list[AttributeMeasured]()
     for number, measured in enumerate(measurements.attributes):
         again, codes = _plan_of(measured, measurements.n_records).measured(counter, number, source)
         axis = axis_at(number, again, measurements.parts, measurements.halves)
@@ -344,7 +322,7 @@ def remeasured(
         found.append(again)
     counts = counter.pairs([*measurements.tables])
     tables = {
-        scope: NoisyCounts.of(own, _noise_of(table), source)
+        scope: NoisyCounts.of(own, table.noise, source)
         for own, (scope, table) in zip(counts, measurements.tables.items(), strict=True)
     }
     return replace(measurements, attributes=tuple(found), tables=tables)
@@ -352,27 +330,8 @@ def remeasured(
 
 def _plan_of(measured: AttributeMeasured, n_records: int) -> CutsPlan | LevelsPlan:
     """Plan again what was asked of an attribute."""
+    own: dict[str, Any] = {"attribute": measured.attribute, "n_records": n_records, "share": None}
     if isinstance(measured, CutsMeasured):
-        return CutsPlan(
-            attribute=measured.attribute,
-            n_records=n_records,
-            share=None,
-            rates=tuple(Fraction(rate).limit_denominator(FINEST) for rate in measured.rates),
-            present=None if measured.present is None else _noise_of(measured.present),
-        )
-    return LevelsPlan(
-        attribute=measured.attribute,
-        n_records=n_records,
-        share=None,
-        noise=_noise_of(measured.levels),
-        has_missing=measured.has_missing,
-    )
-
-
-def _noise_of(counts: NoisyCounts) -> CountNoise:
-    """Return the law of the noise on counts, as far as they say it."""
-    if counts.is_gaussian:
-        scale = Fraction(counts.variance).limit_denominator(FINEST)
-    else:
-        scale = Fraction(round(math.sqrt(counts.variance / 2) * (1 << counts.bits)))
-    return CountNoise(is_gaussian=counts.is_gaussian, scale=scale, bits=counts.bits)
+        present = None if measured.present is None else measured.present.noise
+        return CutsPlan(**own, rates=tuple(map(Fraction, measured.rates)), present=present)
+    return LevelsPlan(**own, noise=measured.levels.noise, has_missing=measured.has_missing)

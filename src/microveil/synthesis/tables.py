@@ -1,10 +1,30 @@
-"""Noisy counts and tables of pairs, made such that none is negative and all agree."""
+"""The bins that attributes have in tables, and noisy counts made such that none is negative."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import NDArray
+
+from microveil.schema import Kind
+from microveil.synthesis.cuts import cut_covariance, quantile_function
+from microveil.synthesis.measurements import (
+    AttributeMeasured,
+    CountsMeasured,
+    CutsMeasured,
+    Measurements,
+    NoisyCounts,
+    Real,
+    Scope,
+    Whole,
+)
 
 __all__ = [
+    "Axis",
+    "axes_of",
+    "axis_at",
+    "axis_of",
+    "bin_masses",
     "copula_table",
     "falling_counts",
     "fitted_correlation",
@@ -14,7 +34,14 @@ __all__ = [
     "shrunk",
 ]
 
-Real = NDArray[np.float64]
+# A count stands out where it is so many standard deviations of its noise.
+STANDS_OUT = 3.0
+# Records that a bin is taken to have at least: no distribution has a mass of 0 or less.
+LEAST = 0.5
+# What the variance of cuts' errors is multiplied by: where many records are equal, and around
+# wide gaps, cuts lie farther off than where records are dense. On nine simulated attributes of
+# 2,000 to 40,000 records 1, 4 and 16 do alike: distances of distributions differ by 7 % at most.
+TIES_AND_GAPS = 4.0
 # How much of independence may be mixed in where a margin cannot be reached, and how near it must
 # be: all of independence would drown a table of which most cells are 0.
 GRAINS = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)
@@ -25,6 +52,196 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 # Angles, of which the correlation is the sine, that are tried for a table; an odd number.
 ANGLES = np.linspace(-np.arcsin(CLOSEST), np.arcsin(CLOSEST), 65)
 TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Axis:
+    """The bins of an attribute: between edges of an attribute with cuts, or of counted values.
+
+    ``edges`` are codes at which bins begin, but the first, ``ends`` the shares of values below
+    the ends of such bins, from 0 to 1; ``groups`` is the bin of each counted value. The last bin
+    is that of records without a value where ``has_missing``; of a counted attribute they are a
+    value like another. ``is_known`` says whether the masses of bins are known from the cuts, else
+    tables alone say them; ``tail`` is the bin of a counted number's last values, where these
+    together do not stand out.
+    """
+
+    edges: Whole | None
+    ends: Real
+    groups: Whole | None
+    n_bins: int
+    has_missing: bool
+    is_known: bool = True
+    tail: int | None = None
+
+
+def axes_of(measurements: Measurements) -> list[Axis]:
+    """Make the bins that all attributes have in tables."""
+    return [
+        axis_at(number, measured, measurements.parts, measurements.halves)
+        for number, measured in enumerate(measurements.attributes)
+    ]
+
+
+def axis_at(
+    number: int, measured: AttributeMeasured, parts: int, halves: Mapping[int, int | None]
+) -> Axis:
+    """Make the bins that the attribute of a position has in tables: see `Measurements`."""
+    at = halves.get(number)
+    if at is None:
+        return axis_of(measured, 2 if number in halves else parts)
+    if isinstance(measured, CutsMeasured):
+        candidates = measured.cuts.candidates
+        edges = candidates.codes(np.array([at], dtype=np.int64), np.zeros(1, dtype=np.uint64))
+        share = quantile_function(measured.cuts).share_below(at)
+        return _between(edges, np.array([0.0, share, 1.0]), measured, is_known=False)
+    lower, _ = measured.attribute.grid_bounds or (0, 0)
+    groups = (lower + np.arange(len(measured.levels.counts)) >= at).astype(np.int64)
+    if measured.has_missing:
+        groups[-1] = 2
+    return _of_groups(groups)
+
+
+def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
+    """Make parts of equal mass, so many at most, or bins of values whose counts stand out."""
+    if isinstance(measured, CutsMeasured):
+        return _of_cuts(measured, parts)
+    if measured.attribute.kind is Kind.NOMINAL:
+        return _of_groups(_strong(measured))
+    return _of_groups(*_neighbours(measured))
+
+
+def _of_groups(groups: Whole, tail: int | None = None) -> Axis:
+    ends, n_bins = np.array([0.0, 1.0]), int(groups.max()) + 1
+    return Axis(edges=None, ends=ends, groups=groups, n_bins=n_bins, has_missing=False, tail=tail)
+
+
+def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
+    """Join the stretches between cuts until there are few, those that hold least together first.
+
+    Of cuts in one grid value the lower stays, and none in the lowest value of the domain: so a
+    value that many records share has a bin, however few there are.
+    """
+    cuts = measured.cuts
+    kept = np.diff(np.floor(cuts.positions), prepend=float(cuts.candidates.lower)) > 0
+    edges, ends = cuts.codes[kept].tolist(), [0.0, *cuts.shares[kept].tolist(), 1.0]
+    while len(edges) + 1 > parts:
+        joined = [above - below for below, above in zip(ends, ends[2:], strict=False)]
+        place = joined.index(min(joined))
+        del edges[place], ends[place + 1]
+    return _between(np.array(edges, dtype=np.int64), np.array(ends), measured)
+
+
+def _between(edges: Whole, ends: Real, measured: CutsMeasured, *, is_known: bool = True) -> Axis:
+    return Axis(
+        edges=edges,
+        ends=ends,
+        groups=None,
+        n_bins=len(ends) - 1 + measured.has_missing,
+        has_missing=measured.has_missing,
+        is_known=is_known,
+    )
+
+
+def _strong(measured: CountsMeasured) -> Whole:
+    """Give values whose counts do not stand out of the noise a bin together."""
+    counts, deviation = measured.levels.counts, np.sqrt(measured.levels.variance)
+    weak = counts < STANDS_OUT * deviation
+    groups = np.zeros(len(counts), dtype=np.int64)
+    groups[~weak] = np.arange(np.count_nonzero(~weak))
+    groups[weak] = np.count_nonzero(~weak)
+    return groups
+
+
+def _neighbours(measured: CountsMeasured) -> tuple[Whole, int | None]:
+    """Join each value to those before it until the sum of their counts stands out.
+
+    Those left at the end, the tail, are a bin of their own: with others they would bring their
+    noise, all of it far from most records.
+    """
+    counts, deviation = measured.levels.counts, float(np.sqrt(measured.levels.variance))
+    n_values = len(counts) - measured.has_missing
+    groups = np.zeros(len(counts), dtype=np.int64)
+    group, total, members = 0, 0.0, 0
+    for value in range(n_values):
+        groups[value] = group
+        total, members = total + counts[value], members + 1
+        if total >= STANDS_OUT * deviation * np.sqrt(members):
+            group, total, members = group + 1, 0.0, 0
+    groups[n_values:] = group + (members > 0)
+    return groups, group if members and group else None
+
+
+def bin_masses(
+    number: int,
+    axis: Axis,
+    measured: AttributeMeasured,
+    tables: Mapping[Scope, NoisyCounts],
+    n_records: int,
+) -> Real:
+    """Estimate the share of records in each bin, above 0, from all that was measured of it.
+
+    Parts between cuts are known from these, and corrected by the tables; other counts are the mean
+    of all measurements of them, each weighted by the inverse of its variance, and less what of it
+    is expected to be noise.
+    """
+    nothing = np.zeros(axis.n_bins)
+    if axis.groups is not None:
+        assert isinstance(measured, CountsMeasured)  # noqa: S101 -- its groups were made of it
+        sizes = np.bincount(axis.groups, minlength=axis.n_bins)
+        weight = 1 / (measured.levels.variance * sizes)
+        total = np.bincount(axis.groups, weights=measured.levels.counts) * weight
+        return _positive(*_with_tables(number, tables, total, weight))
+    parts, in_tables = np.diff(axis.ends), any(number in scope for scope in tables)
+    if not axis.is_known and in_tables:
+        return _positive(*_with_tables(number, tables, nothing, nothing))
+    assert isinstance(measured, CutsMeasured)  # noqa: S101 -- its ends were made of it
+    present = np.array([1.0, 0.0])
+    if measured.present is not None:
+        counts, weight = measured.present.counts, np.full(2, 1 / measured.present.variance)
+        present = _positive(counts * weight, weight)
+    if in_tables and len(parts) > 1:
+        total, weight = _with_tables(number, tables, nothing, nothing)
+        inner = slice(0, len(parts))
+        parts = _corrected(axis, measured, n_records * present[0], total[inner], weight[inner])
+    return np.append(parts * present[0], present[1:] if axis.has_missing else [])
+
+
+def _corrected(
+    axis: Axis, measured: CutsMeasured, n_present: float, total: Real, weight: Real
+) -> Real:
+    """Correct the shares between cuts by what tables count there: the best linear estimate.
+
+    The cuts' errors are known but for what ties and gaps add; tables' are independent of them.
+    """
+    numbers = np.rint(axis.ends * (1 << measured.cuts.depth)).astype(np.int64)
+    of_cuts = cut_covariance(measured.rates)[np.ix_(numbers, numbers)]
+    own = TIES_AND_GAPS * np.diff(np.diff(of_cuts, axis=0), axis=1)
+    counts = np.diff(axis.ends) * n_present
+    off = np.linalg.solve(own + np.diag(1 / weight), total / weight - counts)
+    corrected = np.maximum(counts + own @ off, LEAST)
+    return np.asarray(corrected / corrected.sum())
+
+
+def _with_tables(
+    number: int, tables: Mapping[Scope, NoisyCounts], total: Real, weight: Real
+) -> tuple[Real, Real]:
+    for scope, table in tables.items():
+        if number in scope:
+            away = tuple(axis for axis, one in enumerate(scope) if one != number)
+            cells = table.steps.size / table.steps.shape[scope.index(number)]
+            own = 1 / (table.variance * cells)
+            total = total + table.counts.sum(axis=away) * own
+            weight = weight + own
+    return total, weight
+
+
+def _positive(total: Real, weight: Real) -> Real:
+    """Shrink counts, sums of measurements over their weights, towards 0, and make them shares."""
+    # James and Stein's rule for one number: of a count that is noise nearly nothing is left.
+    noise = np.sqrt(weight) / np.maximum(total, np.sqrt(weight))
+    counts = np.maximum(total / weight * (1 - noise**2), LEAST)
+    return np.asarray(counts / counts.sum())
 
 
 def nearest_counts(counts: Real, total: float) -> Real:

@@ -20,9 +20,9 @@ from microveil.protect.spark.table import (
     grid_columns,
     in_key_order,
 )
-from microveil.synthesis.axes import Axis
 from microveil.synthesis.counter import Counter, JitteredCodes
 from microveil.synthesis.cuts import Candidates, Codes
+from microveil.synthesis.tables import Axis
 
 __all__ = ["SparkCounter", "counter", "summed", "value_counts"]
 
