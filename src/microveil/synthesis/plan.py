@@ -228,11 +228,15 @@ class SyntheticPlan:
         asking, drawing = source.spawn(2)
         measurements = self.measured(counter, asking, progress)
         progress("drawing records")
+        return measurements, self.drawn(measurements, drawing)
+
+    def drawn(self, measurements: Measurements, source: RandomSource) -> Mapping[str, Numbers]:
+        """Draw the columns of measurements: nothing of the data is looked at."""
         # Post-processing needs no cryptographic stream, only one of its own.
-        seed = int.from_bytes(drawing.words(4).tobytes(), "little")
+        seed = int.from_bytes(source.words(4).tobytes(), "little")
         generator = np.random.Generator(np.random.PCG64(seed))
         records = Drawing.of(measurements).drawn(self.n_drawn, generator)
-        return measurements, NewColumns([part.attribute for part in self.attributes], records)
+        return NewColumns([part.attribute for part in self.attributes], records)
 
     def measured(
         self, counter: Counter, source: RandomSource, progress: Progress = lambda _step: None
