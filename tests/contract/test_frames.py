@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
 from microveil.table import MissingCodes, open_table
+from microveil.table.table import floats_as_they_are, part_of_column
 
 N = 12
 REQUEST = {
@@ -451,16 +452,16 @@ def test_floats_are_seen_as_they_are_where_a_table_holds_such(kind):
     columns = {"PAY": np.array([1.5, np.inf, -9.0]), "AGE": np.array([1, 2, 3])}
     frame = {"arrays": dict, "polars": pl.DataFrame, "pandas": pd.DataFrame}[kind](columns)
     table = open_table(frame)
-    seen = table.floats_as_they_are("PAY")
+    seen = floats_as_they_are(table, "PAY")
     assert seen.dtype == np.float64
     np.testing.assert_array_equal(seen, columns["PAY"])
     np.testing.assert_array_equal(
-        table.part(slice(1, 3)).floats_as_they_are("PAY"), columns["PAY"][1:]
+        floats_as_they_are(part_of_column(table, "PAY", slice(1, 3)), "PAY"), columns["PAY"][1:]
     )
-    assert table.floats_as_they_are("AGE") is None
+    assert floats_as_they_are(table, "AGE") is None
     coded = open_table(frame, MissingCodes.of({"PAY": [-9]}, None))
-    assert coded.floats_as_they_are("PAY") is None
+    assert floats_as_they_are(coded, "PAY") is None
     if kind == "polars":
         some = [1.5, float("nan")]
-        assert open_table(pl.DataFrame({"PAY": [1.5, None]})).floats_as_they_are("PAY") is None
-        assert len(open_table(pl.DataFrame({"PAY": some})).floats_as_they_are("PAY")) == 2
+        assert floats_as_they_are(open_table(pl.DataFrame({"PAY": [1.5, None]})), "PAY") is None
+        assert len(floats_as_they_are(open_table(pl.DataFrame({"PAY": some})), "PAY")) == 2

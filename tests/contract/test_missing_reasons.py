@@ -11,6 +11,7 @@ import pytest
 import microveil as mv
 from microveil.errors import RequestError
 from microveil.noise.noise import RandomSource
+from microveil.table.table import restored
 
 CODES = {"INCOME": [-9, -8]}
 KEPT = {"missing": "keep", "missing_codes": CODES, "missing_reasons": True}
@@ -122,7 +123,7 @@ def test_pram_draws_missing_cells_as_it_draws_values(reasons):
     cells = [cell for cell in outcomes for _ in range(20_000)]
     planned = pram_plan(cells, reasons=reasons)
     drawn = planned.singles[0].draw(RandomSource.seeded(1), isotonic=False)
-    released = planned.table.restored("A", drawn).to_list()
+    released = restored(planned.table, "A", drawn).to_list()
     stay = np.e / (np.e + len(outcomes) - 1)
     for place, cell in enumerate(outcomes):
         found = Counter(released[place * 20_000 : (place + 1) * 20_000])

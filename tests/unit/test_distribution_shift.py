@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil.kernels import counted_values as kernel
-from microveil.table import pieces
+from microveil.table import threads
 from microveil.utility import distribution_shift as module
 from microveil.utility.distribution_shift import Values, distribution_shift
 from reference import distributions as oracle
@@ -28,7 +28,7 @@ def counted(monkeypatch):
     """However few the values are, they are counted, in pieces that are made again."""
     monkeypatch.setattr(module, "FEW", 0)
     monkeypatch.setattr(module, "HELD", 0)
-    monkeypatch.setattr(pieces, "PIECE", 7)
+    monkeypatch.setattr(threads, "PIECE", 7)
 
 
 def shift_of(before, after, taken=None):
@@ -100,7 +100,7 @@ def test_a_value_that_is_no_small_whole_number_is_compared_too(other, side, monk
 def test_of_many_values_few_are_sorted(fine, monkeypatch):
     """Smooth, with a share of zeros, or of few different values: the distance is exact."""
     monkeypatch.setattr(module, "FINE", fine)
-    monkeypatch.setattr(pieces, "PIECE", 1000)
+    monkeypatch.setattr(threads, "PIECE", 1000)
     random = np.random.Generator(np.random.PCG64(4))
     smooth = np.round(random.lognormal(8, 1, 4000), 2)
     zeros = np.where(random.random(4000) < 0.4, 0, smooth)

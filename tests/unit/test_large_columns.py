@@ -17,6 +17,7 @@ from microveil.table.blocks import AttributeMatrix
 from microveil.table.in_order import InOrder, in_order
 from microveil.table.ranks import numbers_in_order, ranks_of
 from microveil.table.restore import Numbers
+from microveil.table.table import coded_words, counted_words
 from microveil.utility import goodness_of_fit as fits
 from microveil.utility.large_attributes import compare_in_order
 from microveil.utility.quantile_distances import distances_in_order
@@ -226,10 +227,10 @@ def test_words_are_coded_by_the_list_of_the_different_ones(words, dtype):
         tables = [polars.DataFrame({"WORD": series}), {"WORD": np.array(words, dtype=object)}]
         for table in (open_table(table, codes) for table in tables):
             plain = table.words("WORD").tolist()
-            found, different = table.coded_words("WORD", 9)
+            found, different = coded_words(table, "WORD", 9)
             assert different == tuple(sorted({*plain}))
             assert [different[code] for code in found] == plain
-            assert table.coded_words("WORD", len(different) - 1) is None
+            assert coded_words(table, "WORD", len(different) - 1) is None
 
 
 def counted_plainly(table):
@@ -247,14 +248,14 @@ def test_words_are_counted_as_they_are_written(words, dtype):
         frame = polars.DataFrame({"WORD": series})
         tables = [frame, frame.to_pandas(), {"WORD": np.array(words, dtype=object)}]
         for table in (open_table(table, codes) for table in tables):
-            assert table.counted_words("WORD") == counted_plainly(table)
+            assert counted_words(table, "WORD") == counted_plainly(table)
 
 
 def test_categories_that_are_no_text_are_counted_as_their_library_writes_them():
     """A category of pandas may be anything; numbers alone are numbers."""
     pandas = pytest.importorskip("pandas")
     table = open_table(pandas.DataFrame({"WORD": pandas.Categorical([1, "a", True, None] * 3)}))
-    assert table.counted_words("WORD") == counted_plainly(table)
+    assert counted_words(table, "WORD") == counted_plainly(table)
 
 
 def test_a_column_is_kept_only_where_every_cell_is(monkeypatch):

@@ -16,7 +16,7 @@ from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import CutsMeasured
 from microveil.synthesis.tables import axis_of
-from microveil.table import GridColumn, frame_table, open_table
+from microveil.table import GridColumn, cells, open_table
 
 
 def whole(lower, upper):
@@ -75,7 +75,7 @@ def test_text_in_batches_has_the_codes_of_all_at_once(monkeypatch):
     """Missing cells and words that are not listed too."""
     table = open_table(pl.DataFrame({"A": ["x", None, "y", "z", "x", None, "q"]}))
     at_once = table.codes("A", ("x", "y", "z"))
-    monkeypatch.setattr(frame_table, "BATCH", 2)
+    monkeypatch.setattr(cells, "BATCH", 2)
     in_batches = table.codes("A", ("x", "y", "z"))
     assert at_once.values[~at_once.missing].tolist() == [0, 1, 2, 0, -1]
     assert np.array_equal(at_once.values, in_batches.values)

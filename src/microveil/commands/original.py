@@ -13,7 +13,7 @@ from microveil.evaluation.text_of_findings import warnings_of
 from microveil.protect.plan import Plan
 from microveil.protect.release import Release
 from microveil.table.memory import bytes_of, columns_at_once
-from microveil.table.protocol import rebuilt
+from microveil.table.table import rebuilt
 
 __all__ = ["original_of", "with_findings"]
 

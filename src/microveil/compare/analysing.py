@@ -25,6 +25,7 @@ from microveil.evaluation.measures import Measure, Takes
 from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.evaluation.tables import Codes, Tables
 from microveil.table import check_columns, column_of, open_table
+from microveil.table.table import assembled, restored
 from microveil.utility.estimators import digest_of_estimator, text_of_estimator
 from microveil.utility.learning import ClassificationTask, classification_task
 
@@ -198,7 +199,7 @@ class Analyst:
         if name not in protected.columns:
             raise DataError("classes", "a release without pairs must have them", "protect them too")
         column = replace(protected.columns[name], reasons=None)  # a code is no class
-        drawn = self._table.assembled({name: self._table.restored(name, column)})
+        drawn = assembled(self._table, {name: restored(self._table, name, column)})
         return self._asked.class_column(open_table(drawn))
 
     def _set_up(self, classes: NDArray[Any]) -> ClassificationTask:

@@ -37,6 +37,7 @@ from microveil.table import (
     open_table,
 )
 from microveil.table.blocks import AttributeMatrix, Matrix, blocks_of
+from microveil.table.table import coded_words, numbered_alike, part_of_column
 from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
@@ -255,7 +256,9 @@ def _anonymity(
     if not there:
         check_columns(protected, names, "protected")
     unit = None if guarantee is None else guarantee.unit.column
-    units = None if unit is None or unit not in original.names else original.alike(unit)[0]
+    units = (
+        None if unit is None or unit not in original.names else numbered_alike(original, unit)[0]
+    )
     before, after, of_released = (
         equivalence_classes([_as_known(table, name) for name in some], own)
         for table, some, own in (
@@ -446,7 +449,10 @@ def _equal(original: Table, protected: Table, name: str) -> bool:
     """
     for cells in blocks_of(original.n_records):
         try:
-            before, after = (column_of(table.part(cells), name) for table in (original, protected))
+            before, after = (
+                column_of(part_of_column(table, name, cells), name)
+                for table in (original, protected)
+            )
         except DataError:
             return False
         if before.dtype.kind != after.dtype.kind:
@@ -459,7 +465,7 @@ def _equal(original: Table, protected: Table, name: str) -> bool:
 def _codes(original: Table, protected: Table, name: str) -> Codes | None:
     """Read a text attribute as codes; None where it is no text or has too many categories."""
     try:
-        found = [table.coded_words(name, MOST_CATEGORIES) for table in (original, protected)]
+        found = [coded_words(table, name, MOST_CATEGORIES) for table in (original, protected)]
     except DataError:
         return None
     both = [one for one in found if one is not None]

@@ -36,6 +36,7 @@ from microveil.table import (
     open_beside,
     open_table,
 )
+from microveil.table.table import counted_words, floats_as_they_are, part_of_column, records_taken
 from microveil.table.threads import in_threads
 from microveil.text import one_line
 from microveil.utility.column_moves import COMMON, ColumnMove, move_of_numbers, move_of_shares
@@ -160,7 +161,7 @@ def _moved(name: str, tables: tuple[Table, Table], nominal: Collection[str]) -> 
         move, shift = found
         value = _moved_most(name, shift.shares, shift.shares_after, shift.values == 0)
         return move, KOLMOGOROV_SMIRNOV, value
-    counts = [table.counted_words(name) for table in tables]
+    counts = [counted_words(table, name) for table in tables]
     if not all(counts):
         return None
     words = sorted(counts[0])
@@ -201,8 +202,8 @@ def _worst(moved: Mapping[str, Moved]) -> dict[str, Any] | None:
 def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
     """Return the values that there are of some records: the table's own where all can be used."""
     is_all = records.stop - records.start == table.n_records
-    part = table if is_all else table.part(records)
-    seen = part.floats_as_they_are(name)
+    part = table if is_all else part_of_column(table, name, records)
+    seen = floats_as_they_are(part, name)
     if seen is not None and distributions.all_usable(seen, LARGEST_VALUE):
         return seen
     numbers = part.numbers(name, shared=True)
@@ -221,7 +222,7 @@ def _relations(
     both: dict[str, tuple[Column, Column]] = {}
     nominal = {name for name, words in categories.items() if words is None}
     sampled = [
-        table if rows is None else table.taken(rows)
+        table if rows is None else records_taken(table, rows)
         for table in tables
         for rows in [sampled_records(table.n_records)]
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from microveil.errors import FileError
 from microveil.files.file_bytes import FileBytes
 from microveil.files.text import CANDIDATES, TextFormat, place
-from microveil.table.naming import PATTERN_RULE, pattern_among
+from microveil.table.frames import PATTERN_RULE, pattern_among
 
 __all__ = ["check_beginning", "names_of"]
 

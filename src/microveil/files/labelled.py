@@ -16,6 +16,7 @@ from microveil.table import (
     fitting,
     open_table,
 )
+from microveil.table.table import is_text, listed_categories
 
 __all__ = ["labelled", "read"]
 
@@ -95,10 +96,10 @@ def labelled(source: SourceFile) -> LabelledTable:
 
 
 def _column(table: Table, name: str, labels: Labels) -> ColumnSchema:
-    listed = table.listed(name)
+    listed = listed_categories(table, name)
     categories = None
     if listed:
         categories = Categories(values=listed, ordered=False, source=Source.TYPE)
     kind = table.kind(name)
-    held = fitting(labels, kind, is_text=table.is_text(name))
+    held = fitting(labels, kind, is_text=is_text(table, name))
     return ColumnSchema(kind=kind, categories=categories, labels=held)

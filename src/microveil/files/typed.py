@@ -12,8 +12,8 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.table import Labels
 from microveil.table.column_files import height_of
+from microveil.table.frames import PATTERN_RULE, pattern_among
 from microveil.table.memory import check_reading
-from microveil.table.naming import PATTERN_RULE, pattern_among
 
 __all__ = [
     "POLARS_ERRORS",

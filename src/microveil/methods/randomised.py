@@ -18,7 +18,7 @@ from microveil.noise.transition import drawn_by_rows, drawn_within
 from microveil.partition import Partition
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.table import GridColumn, Numbers, Reasons, spread
-from microveil.table.pieces import pieces
+from microveil.table.threads import pieces
 from microveil.utility.expected_randomisation import (
     expected_interval_error,
     expected_noise_error,

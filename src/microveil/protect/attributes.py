@@ -19,6 +19,7 @@ from microveil.protect.request import Request
 from microveil.schema import Attribute, Bounds, Categories, Code, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
+from microveil.table.table import has_single_precision, listed_categories
 
 __all__ = [
     "able_to_take_categories",
@@ -134,7 +135,7 @@ def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) 
             "have 15 digits at most, those behind the point included",
             "declare tighter bounds or a coarser resolution",
         )
-    if attribute.bounds is not None and table.has_single_precision(name):
+    if attribute.bounds is not None and has_single_precision(table, name):
         lower, upper = attribute.grid_bounds or (0, 0)
         step = attribute.resolution
         held = [
@@ -209,7 +210,7 @@ def _is_inside(code: Code, attribute: Attribute) -> bool:
 def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
     """Refuse text that looks like numbers, unless its categories are listed."""
     given = request.bounds.get(name)
-    if name in request.categories or table.listed(name) or isinstance(given, Ordered):
+    if name in request.categories or listed_categories(table, name) or isinstance(given, Ordered):
         return
     if table.kind(name) is Kind.OTHER and given is not None and interval_kind(given) is not None:
         # Two numbers or dates are an interval, but for text that holds just these.
@@ -248,7 +249,7 @@ def declared_categories(table: Table, name: str, request: Request) -> Categories
     given = request.bounds.get(name)
     if given is not None and (kind is Kind.OTHER or isinstance(given, Ordered)):
         return read_categories(name, kind, given, "bounds", may_be_one=may_be_one)
-    listed = table.listed(name) or ()
+    listed = listed_categories(table, name) or ()
     if len(listed) < (1 if may_be_one else 2):
         return None
     return Categories(values=listed, ordered=False, source=Source.TYPE)

@@ -30,6 +30,7 @@ from microveil.table import (
     on_grid,
     open_table,
 )
+from microveil.table.table import check_kept
 from microveil.table.threads import in_threads
 
 __all__ = [
@@ -189,7 +190,7 @@ def prepare(
     opened = for_all.table
     attributes, left_out = _outline(opened, request)
     for name in request.keep:
-        opened.check_kept(name)
+        check_kept(opened, name)
     if opened.n_records < request.k:
         raise DataError("table", "it has fewer records than k", "choose a smaller k")
     return Prepared(

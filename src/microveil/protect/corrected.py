@@ -11,6 +11,7 @@ from microveil.guarantee.terms import RESPONSE, AttributeTerms
 from microveil.noise.transition import randomised_response
 from microveil.schema import Attribute
 from microveil.table import Table, code_for, numbers_of_attribute, on_grid, spread
+from microveil.table.table import numbered_alike
 from microveil.utility.corrected_shares import CorrectedShares, correct_shares
 
 __all__ = ["category_counts", "corrected_of", "randomised_attributes"]
@@ -103,7 +104,7 @@ def _units_of_records(table: Table, guarantee: Guarantee, name: str) -> NDArray[
             "unit's nothing says how sure its shares are",
             "correct a release with that column, not shuffled by columns",
         )
-    return table.alike(column)[0]
+    return numbered_alike(table, column)[0]
 
 
 def _weights(terms: AttributeTerms, n_categories: int, unit: Unit) -> NDArray[np.int64]:

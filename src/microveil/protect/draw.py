@@ -20,7 +20,7 @@ from microveil.protect.settling import Settled, SettledParts, plan_settled, refu
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Numbers, Reasons, Table
-from microveil.table.protocol import rebuilt
+from microveil.table.table import numbered, rebuilt, restored
 from microveil.table.threads import in_threads
 
 __all__ = ["Drawn", "draw", "plan_and_draw"]
@@ -145,7 +145,7 @@ def draw(
     if planned.synthetic is not None:
         counter = Counter(planned.columns)
         measurements, new = planned.synthetic.draw(counter, source, progress)
-        made = {name: table.restored(name, cells) for name, cells in new.items()}
+        made = {name: restored(table, name, cells) for name, cells in new.items()}
         return Drawn(data=rebuilt(table, made, ()), measurements=measurements)
     parts = planned.parts or (planned,)
     outlines = [(len(part.singles), part.shuffle) for part in parts]
@@ -208,7 +208,7 @@ def _released(
     for positions in (own, order):
         if positions is not None:
             cells = cells.in_order(positions)
-    return table.restored(name, cells)
+    return restored(table, name, cells)
 
 
 def _assembled(
@@ -218,5 +218,5 @@ def _assembled(
     table = planned.table
     if planned.units is not None and planned.guarantee.has_new_numbers:
         name, numbers = str(planned.units.unit.column), planned.units.renumbered(source)
-        columns[name] = table.numbered(name, numbers if order is None else numbers[order])
+        columns[name] = numbered(table, name, numbers if order is None else numbers[order])
     return Drawn(data=rebuilt(table, columns, planned.guarantee.kept, order))

@@ -22,8 +22,8 @@ from microveil.protect.planning import (
 from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.table import check_columns
-from microveil.table.lazy_table import LazyTable
 from microveil.table.memory import check_protecting
+from microveil.table.table import check_kept
 
 __all__ = ["Settled", "SettledParts", "plan_settled", "refuse_exact_cells", "settle_asked"]
 
@@ -196,7 +196,7 @@ def _check_memory(settled: Settled | SettledParts) -> None:
         len(prepared.attributes),
         prepared.request.memory,
         one_by_one=all(map(takes_one_by_one, requests)),
-        is_lazy=isinstance(prepared.table, LazyTable) and prepared.held is None,
+        is_lazy=prepared.table.files is not None and prepared.held is None,
     )
 
 
@@ -216,7 +216,7 @@ def _opened(table: Any, whole: Whole) -> Opened:
         check_columns(opened.table, tuple(given) if isinstance(given, Mapping) else ())
     check_types(opened.table, whole.types)
     for name in whole.keep:
-        opened.table.check_kept(name)
+        check_kept(opened.table, name)
     return opened
 
 

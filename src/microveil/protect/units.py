@@ -20,6 +20,7 @@ from microveil.errors import DataError
 from microveil.guarantee import Unit
 from microveil.noise.noise import RandomSource, permutation
 from microveil.table import Numbers, Table, check_columns
+from microveil.table.table import numbered_alike, records_taken
 
 __all__ = ["Units", "limited", "rows_within"]
 
@@ -99,7 +100,7 @@ def limited(
     if unit.column is None:
         return table, None
     check_columns(table, (unit.column,))
-    alike, absent = table.alike(unit.column)
+    alike, absent = numbered_alike(table, unit.column)
     place = f"column '{unit.column}'"
     if absent.any():
         raise DataError(
@@ -121,7 +122,7 @@ def limited(
         )
     rows = rows_within(of_record, unit.max_rows, _source(seed))
     kept = Units(unit=unit, of_record=of_record[rows], n_dropped=len(of_record) - len(rows))
-    return table.taken(rows), kept
+    return records_taken(table, rows), kept
 
 
 def rows_within(of_record: Whole, max_rows: int, source: RandomSource) -> Whole:

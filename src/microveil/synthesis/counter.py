@@ -19,9 +19,8 @@ from microveil.noise.noise import RandomSource
 from microveil.synthesis.cuts import Candidates, Codes
 from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
-from microveil.table.pieces import pieces
 from microveil.table.sorting import sorted_values
-from microveil.table.threads import in_threads
+from microveil.table.threads import in_threads, pieces
 
 __all__ = ["CANDIDATES", "Counter", "JitteredCodes"]
 

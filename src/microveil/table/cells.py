@@ -1,157 +1,85 @@
-"""Cells of any library as numbers, words and codes, and why they are none."""
+"""Cells of any library as numbers, words and codes: a column is a numpy array or a Series."""
 
+import datetime
+import decimal
+import fractions
 import math
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.schema import Cells
-from microveil.table.decimals import MOST_DIGITS
-from microveil.table.numeric_text import numeric_look_of
-from microveil.table.protocol import Table
-from microveil.table.restore import Numbers
+from microveil.schema import Cells, Kind
+from microveil.table.decimals import decimals_of_objects, decimals_of_series
+from microveil.table.restore import Numbers, nullable
 
 __all__ = [
-    "are_whole_days",
-    "as_words",
-    "beginning",
-    "coded",
-    "coded_words",
-    "days_of",
-    "floats",
-    "is_empty",
-    "nested",
-    "not_numeric",
-    "not_text",
+    "kind_of",
+    "may_hide",
     "numbered_alike",
+    "numbers_of_category",
+    "numbers_of_cells",
+    "positions",
     "spread",
+    "texts",
+    "texts_beginning",
+    "type_name",
 ]
 
-# Words that are looked at together.
-SOME = 1 << 16
+# Cells of text made codes at a time.
+BATCH = 1 << 18
+TEXT = (nw.String, nw.Categorical, nw.Enum)
+KINDS = {"b": Kind.BOOLEAN, "i": Kind.WHOLE, "u": Kind.WHOLE, "f": Kind.DECIMAL}
+# Classes whose objects show all that they hold; those of pandas by name, as it is imported for
+# nobody who does not use it; and kinds of numpy's own scalars.
+PLAIN = frozenset(
+    [
+        *(type(None), bool, int, float, complex, str),
+        *(decimal.Decimal, fractions.Fraction),
+        *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta),
+    ]
+)
+PLAIN_OF_PANDAS = frozenset(["Timestamp", "Timedelta", "Period", "NaTType", "NAType"])
+PLAIN_OF_NUMPY = frozenset("biufcUMm")
+
+Series = nw.Series[Any]
+Column = NDArray[Any] | Series
 
 
-def not_numeric(table: Table, name: str) -> DataError:
-    """Return the error about a column that holds no numbers."""
-    look = numeric_look_of(table, name)
-    if look is not None:
-        return DataError(
-            f"attribute '{name}'",
-            "it must hold numbers, true and false, or dates",
-            f"{look}; or leave it out, or list its categories (categories=, --categories)",
-        )
-    return DataError(
-        f"attribute '{name}'",
-        "it must hold numbers, true and false, or dates; text, moments with a time of day, nested "
-        f"values, codes with leading zeros and decimals of more than {MOST_DIGITS} digits are "
-        "none of these",
-        "leave it out or convert it: to numbers, moments to dates",
-    )
+def type_name(column: Column) -> str:
+    """Name a type as numpy does, whatever library has it: narwhals writes float64 Float64."""
+    return str(column.dtype).casefold()
 
 
-def not_text(name: str) -> DataError:
-    """Return the error about a column that holds no text."""
-    return DataError(f"attribute '{name}'", "categories must be text", "convert the column to text")
+def kind_of(column: Column) -> Kind:
+    """Return how a column's values become numbers: of moments, large numbers and objects by them.
 
-
-def nested(name: str) -> DataError:
-    """Return the error about values that may carry more than they show."""
-    return DataError(
-        f"column '{name}'",
-        "lists and structures cannot be kept, nor can other objects than text, numbers, dates and "
-        "true or false, as they may carry more than they show",
-        "take them apart into plain columns or write them as text first, or leave the column out",
-    )
-
-
-def _is_missing(entry: Any) -> bool:
-    return entry is None or (isinstance(entry, float) and math.isnan(entry))
-
-
-def is_empty(entry: Any) -> bool:
-    """Whether a cell is missing, or text of spaces alone."""
-    return _is_missing(entry) or (isinstance(entry, str) and not entry.strip())
-
-
-def numbered_alike(entries: Iterable[Any], name: str) -> NDArray[np.int64]:
-    """Return numbers of values of any kind, by their first record."""
-    first: dict[Any, int] = {}
-    try:
-        return np.array([first.setdefault(e, len(first)) for e in entries], dtype=np.int64)
-    except TypeError:
-        raise DataError(
-            f"column '{name}'",
-            "lists and structures do not say which records are one unit's",
-            "name a column of numbers or text",
-        ) from None
-
-
-def as_words(entries: Iterable[Any]) -> NDArray[np.str_]:
-    """Return values of any kind as text, missing ones as empty text."""
-    return np.array(["" if _is_missing(e) else str(e) for e in entries], dtype=np.str_)
-
-
-def counted_words(words: NDArray[np.str_]) -> Counter[str]:
-    """Count how often each word occurs, but for the empty one.
-
-    >>> counted_words(np.array(["b", "", "b"]))
-    Counter({'b': 2})
+    >>> kind_of(np.array(["2024-01-01", "NaT"], dtype="datetime64[s]"))
+    <Kind.DATE: 'date'>
     """
-    found: Counter[str] = Counter()
-    # Some at a time: they are sorted, and a word takes as much as the longest.
-    for start in range(0, len(words), SOME):
-        seen, counts = np.unique(words[start : start + SOME], return_counts=True)
-        found.update(dict(zip(seen.tolist(), counts.tolist(), strict=True)))
-    found.pop("", None)
-    return found
+    dtype: Any = column.dtype
+    if type_name(column) == "uint64":
+        return Kind.OTHER if len(column) and (column.max() or 0) >= 1 << 63 else Kind.WHOLE
+    if isinstance(column, np.ndarray):
+        kind = KINDS.get(dtype.kind, Kind.OTHER)
+        return Kind.DATE if dtype.kind == "M" and _are_whole_days(column) else kind
+    is_date = dtype == nw.Date
+    if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
+        is_date = _are_whole_days(column.to_numpy())
+    kinds = (
+        (dtype in (nw.Int128, nw.UInt128), Kind.OTHER),
+        (dtype.is_integer(), Kind.WHOLE),
+        (dtype.is_float() or _exact_decimals(column) is not None, Kind.DECIMAL),
+        (dtype == nw.Boolean, Kind.BOOLEAN),
+        (is_date, Kind.DATE),
+    )
+    return next((kind for holds, kind in kinds if holds), Kind.OTHER)
 
 
-def beginning(cells: Iterable[Any], signs: tuple[str, ...]) -> set[str]:
-    """Return the texts that begin with one of some signs."""
-    return {cell for cell in cells if isinstance(cell, str) and cell.startswith(signs)}
-
-
-def coded(
-    words: NDArray[np.str_], missing: NDArray[np.bool_] | None, categories: tuple[str, ...]
-) -> Numbers:
-    """Return the places of words in a list, -1 of those that are not in it."""
-    seen, where = np.unique(words, return_inverse=True)
-    position = {category: place for place, category in enumerate(categories)}
-    codes = np.array([position.get(word, -1) for word in seen.tolist()], dtype=np.int64)
-    return Numbers(values=codes[where], missing=missing, categories=categories)
-
-
-def coded_words(
-    words: NDArray[np.str_], most: int
-) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
-    """Return words as positions in the list of the different ones; None where these are too many.
-
-    >>> coded_words(np.array(["b", "a", "b"]), 2)
-    (array([1, 0, 1], dtype=int32), ('a', 'b'))
-    """
-    seen: set[str] = set()
-    # Some at a time: as objects of the interpreter words take several times their memory.
-    for start in range(0, len(words), SOME):
-        seen.update(words[start : start + SOME].tolist())
-    if len(seen) > most:
-        return None
-    categories = sorted(seen)
-    return np.searchsorted(categories, words).astype(np.int32), tuple(categories)
-
-
-def floats(array: NDArray[Any]) -> Numbers:
-    """Return floats, of which those that are no number are missing."""
-    values = np.ascontiguousarray(array, dtype=np.float64)
-    # The least is no number where one is none: found in a third of the time of a look at each.
-    lacks_some = len(values) and np.isnan(values.min())
-    return Numbers(values=values, missing=np.isnan(values) if lacks_some else None)
-
-
-def are_whole_days(array: NDArray[Any]) -> bool:
+def _are_whole_days(array: NDArray[Any]) -> bool:
     """Whether moments are all at midnight: then they are dates."""
     if array.dtype.kind != "M":
         return False
@@ -159,12 +87,46 @@ def are_whole_days(array: NDArray[Any]) -> bool:
     return bool(np.all((days == array) | np.isnat(array)))
 
 
-def days_of(array: NDArray[Any]) -> Numbers:
-    """Return dates as days since 1970."""
-    days = array.astype("datetime64[D]")
-    missing = np.isnat(days)
-    values = np.where(missing, 0, days.astype(np.int64))
-    return Numbers(values=values, missing=missing if missing.any() else None)
+def _exact_decimals(column: Series) -> NDArray[np.float64] | None:
+    """Return a column of exact decimals as floats, None of any other."""
+    if column.dtype == nw.Decimal:
+        return decimals_of_series(column.to_polars())
+    if column.dtype == nw.Object and column.implementation.is_pandas():
+        found = column.to_list()
+        is_one = any(isinstance(cell, decimal.Decimal) for cell in found)
+        return decimals_of_objects(found) if is_one else None
+    return None
+
+
+def numbers_of_cells(column: Column, kind: Kind, *, shared: bool) -> Numbers:
+    """Return the cells of a column of a numeric kind as numbers."""
+    if kind is Kind.DECIMAL:
+        values = np.ascontiguousarray(_floats(column), dtype=np.float64)
+        # The least is no number where one is none: found in a third of the time of a look at each.
+        lacks_some = len(values) and np.isnan(values.min())
+        return Numbers(values=values, missing=np.isnan(values) if lacks_some else None)
+    if isinstance(column, np.ndarray):
+        absent = np.isnat(column) if kind is Kind.DATE else None
+        missing = None if absent is None or not absent.any() else absent
+        present = column if missing is None else column[~missing]
+    else:
+        missing = column.is_null().to_numpy() if column.null_count() else None
+        present = (column if missing is None else column.drop_nulls()).to_numpy()
+    if kind is Kind.DATE:
+        present = present.astype("datetime64[D]")
+    return Numbers(
+        values=spread(present.astype(np.int64, copy=not shared), missing), missing=missing
+    )
+
+
+def _floats(column: Column) -> NDArray[Any]:
+    if isinstance(column, np.ndarray):
+        return column
+    exact = _exact_decimals(column)
+    if exact is not None:
+        return exact
+    filled = column.fill_null(float("nan")) if column.null_count() else column
+    return np.asarray(filled.cast(nw.Float64).to_numpy())
 
 
 def spread(present: Cells, missing: NDArray[np.bool_] | None) -> Cells:
@@ -174,3 +136,164 @@ def spread(present: Cells, missing: NDArray[np.bool_] | None) -> Cells:
     values = np.zeros(len(missing), dtype=present.dtype)
     values[~missing] = present
     return values
+
+
+def texts(column: Column, name: str, *, others: bool = False) -> polars.Series:
+    """Return a column of text as polars has it, null where missing; others as they are written."""
+    if isinstance(column, np.ndarray):
+        is_object, is_text = column.dtype.kind == "O", column.dtype.kind in "UO"
+        may_be_read = is_text or others
+    else:
+        is_object = column.dtype == nw.Object and not column.implementation.is_pandas()
+        is_text = column.dtype in TEXT or (column.dtype == nw.Object and not is_object)
+        may_be_read = is_text or (others and column.dtype in (nw.Object, nw.Decimal))
+    if not may_be_read:
+        raise DataError(
+            f"attribute '{name}'", "categories must be text", "convert the column to text"
+        )
+    if is_object:  # polars casts no such column
+        words = [None if _is_missing(cell) else str(cell) for cell in _listed(column)]
+        return polars.Series(name, words, dtype=polars.String)
+    if isinstance(column, np.ndarray):
+        return polars.Series(name, column.astype(np.str_), dtype=polars.String)
+    return column.cast(nw.String).to_polars()
+
+
+def _listed(column: Column) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+
+
+def _is_missing(entry: Any) -> bool:
+    return entry is None or (isinstance(entry, float) and math.isnan(entry))
+
+
+def positions(
+    column: Column, name: str, categories: tuple[str, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
+    """Return text as positions in a list, -1 where not in it, and which cells are missing."""
+    listed = polars.Enum(categories)
+    values = np.empty(len(column), dtype=np.int64)
+    missing = np.zeros(len(column), dtype=np.bool_)
+    for start in range(0, max(len(column), 1), BATCH):
+        words = texts(column[start : start + BATCH], name)
+        codes = words.cast(listed, strict=False).to_physical().cast(polars.Int64)
+        values[start : start + BATCH] = codes.fill_null(-1).to_numpy()
+        missing[start : start + BATCH] = words.is_null().to_numpy()
+    return values, missing if missing.any() else None
+
+
+def texts_beginning(column: Column, name: str, signs: tuple[str, ...]) -> set[str]:
+    """Return the different cells that are text and begin with one of some signs."""
+    if type_name(column) == "object":
+        found = (cell for cell in _listed(column) if isinstance(cell, str))
+        return {cell for cell in found if cell.startswith(signs)}
+    if column.dtype.kind != "U" if isinstance(column, np.ndarray) else column.dtype not in TEXT:
+        return set()
+    words = texts(column, name).drop_nulls().unique()
+    return set(words.filter(words.str.head(1).is_in(signs)).to_list())
+
+
+def numbered_alike(column: Any, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return a number for each cell, the same where cells are, and which cells lack a value."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biufM":
+        absent = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
+        return np.unique(column, return_inverse=True)[1], absent
+    is_array = isinstance(column, np.ndarray)
+    is_text = column.dtype.kind == "U" if is_array else column.dtype in TEXT
+    if is_text:
+        cells = texts(column, name)
+    elif is_array or column.dtype.is_nested() or column.dtype == nw.Object:
+        return _numbered_objects(_listed(column), name)
+    else:
+        cells = column.to_polars()
+    lacking = cells.is_null()
+    if is_text:
+        lacking |= (cells.str.strip_chars() == "").fill_null(value=False)
+    elif cells.dtype.is_float():
+        lacking |= cells.is_nan().fill_null(value=False)
+    # The position of the first record that has the same.
+    numbered = cells.alias("cell").to_frame().with_row_index("record")
+    first = numbered.select(polars.col("record").first().over("cell")).to_series()
+    return first.to_numpy().astype(np.int64), lacking.to_numpy()
+
+
+def _numbered_objects(entries: list[Any], name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    first: dict[Any, int] = {}
+    try:
+        numbers = np.array([first.setdefault(e, len(first)) for e in entries], dtype=np.int64)
+    except TypeError:
+        raise DataError(
+            f"column '{name}'",
+            "lists and structures do not say which records are one unit's",
+            "name a column of numbers or text",
+        ) from None
+    is_blank = (isinstance(entry, str) and not entry.strip() for entry in entries)
+    absent = [_is_missing(e) or blank for e, blank in zip(entries, is_blank, strict=True)]
+    return numbers, np.array(absent, dtype=np.bool_)
+
+
+def numbers_of_category(column: Any) -> Any:
+    """Return a category of pandas whose categories are numbers as these; any other as it is.
+
+    >>> import pandas
+    >>> sizes = nw.from_native(pandas.Series([2, 1, 2], dtype="category"), series_only=True)
+    >>> numbers_of_category(sizes).dtype
+    Int64
+    """
+    if isinstance(column, np.ndarray) or not column.implementation.is_pandas():
+        return column
+    native: Any = column.to_native()
+    dtype = getattr(getattr(native.dtype, "categories", None), "dtype", None)
+    if dtype is None or dtype.kind not in "iufbM":
+        return column
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and native.isna().any():
+        dtype = nullable(dtype)
+    return nw.from_native(native.astype(dtype), series_only=True)
+
+
+def may_hide(column: Column) -> bool:
+    """Whether cells may hold more than they show: all but text, numbers, dates, yes/no and none.
+
+    Whatever else an object is, printing it does not show all that it holds: a list or a dict,
+    but also text of a class of somebody's own, which may have attributes. Known by the library's
+    own types: narwhals reads that of objects off the first ones, and of an extension of Arrow, or
+    a dictionary of structures, it sees neither what is stored nor what somebody's class makes of
+    it.
+
+    >>> may_hide(np.array(["north", 3, None], dtype=object))
+    False
+    >>> may_hide(np.array(["north", ["a list"]], dtype=object))
+    True
+    """
+    objects: list[Any] = []
+    if isinstance(column, np.ndarray):
+        if column.dtype.kind == "V":
+            return True
+        objects = column.tolist() if column.dtype == np.object_ else []
+    else:
+        native: Any = column.to_native()
+        kind = getattr(
+            getattr(native, "dtype", None), "pyarrow_dtype", getattr(native, "type", None)
+        )
+        while kind is not None:
+            if hasattr(kind, "storage_type") or getattr(kind, "num_fields", None):
+                return True
+            kind = getattr(kind, "value_type", None)
+        if column.dtype.is_nested():
+            return True
+        if column.implementation.is_pandas():
+            native = native.cat.categories if hasattr(native, "cat") else native
+            objects = list(native) if native.dtype == np.object_ else []
+        elif column.dtype == nw.Object:
+            objects = column.to_list()
+    return not all(map(_is_plain, set(map(type, objects))))
+
+
+def _is_plain(kind: type) -> bool:
+    if kind in PLAIN:
+        return True
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas":
+        return kind.__name__ in PLAIN_OF_PANDAS
+    is_scalar = library == "numpy" and issubclass(kind, np.generic)
+    return is_scalar and np.dtype(kind).kind in PLAIN_OF_NUMPY

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
@@ -25,12 +26,8 @@ class ColumnFiles:
 
     A file has no name from the moment it is written, where the system lets it be read all the same:
     it then goes with the last frame that reads it. Others go with this object, or at exit, and so
-    does the folder.
-
-    Parameters
-    ----------
-    beside : Path, optional
-        The folder to put it in; by default the one for temporary files.
+    does the folder, which is made for the first file: beside a release, or where temporary files
+    are.
 
     Examples
     --------
@@ -40,12 +37,9 @@ class ColumnFiles:
     """
 
     def __init__(self, beside: Path | None = None) -> None:
-        self._beside = beside
+        self._beside = Path(tempfile.gettempdir()) if beside is None else beside
         self._numbers = itertools.count()
-        try:
-            self._folder = Path(tempfile.mkdtemp(prefix=".microveil-", dir=beside))
-        except OSError as error:
-            raise self._refused(error) from None
+        self._folder = self._beside / f".microveil-{secrets.token_hex(8)}"
         self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def put(self, column: polars.Series) -> polars.LazyFrame:
@@ -84,22 +78,21 @@ class ColumnFiles:
     def _written(self, write: Callable[[Path], None]) -> polars.LazyFrame:
         path = self._folder / f"{next(self._numbers)}.arrow"
         try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
             write(path)
             if os.name == "posix":
                 with path.open("rb") as file:
                     path.unlink()
                     return polars.scan_ipc(file)  # the frame has the file open by itself
         except (OSError, polars.exceptions.PolarsError) as error:
-            raise self._refused(error) from None
+            reason = getattr(error, "strerror", None) or "it has no room, or may not be written to"
+            raise FileError(
+                str(self._beside),
+                f"columns wait there until the release is written, and the system says: {reason}",
+                "make room, or name a folder on another disk (TMPDIR; of the command the "
+                "release's)",
+            ) from None
         return polars.scan_ipc(path)
-
-    def _refused(self, error: BaseException) -> FileError:
-        reason = getattr(error, "strerror", None) or "it has no room, or may not be written to"
-        return FileError(
-            str(self._beside or tempfile.gettempdir()),
-            f"columns wait there until the release is written, and the system says: {reason}",
-            "make room, or name a folder on another disk (TMPDIR; of the command the release's)",
-        )
 
 
 def files_of(frame: object) -> ColumnFiles | None:

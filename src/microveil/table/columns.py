@@ -6,26 +6,30 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.schema import EPOCH, Cells, Kind
 from microveil.table.frames import open_table
 from microveil.table.missing import MissingCodes
-from microveil.table.protocol import Table
 from microveil.table.restore import Numbers
+from microveil.table.table import Table, numbered_alike
 
 __all__ = [
     "BoundsFromData",
     "CategoriesFromData",
+    "Column",
     "ResolutionFromData",
     "bounds_from_data",
     "categories_from_data",
     "categories_seen",
+    "column_of",
     "decimals_seen",
     "likely_identifier",
     "likely_person",
     "likely_units",
     "likely_weights",
+    "numbers_of",
     "resolution_from_data",
     "values_repeated",
 ]
@@ -56,6 +60,9 @@ ENDS_SO = re.compile(
 # Words in the name of a survey's weights (WEIGHT, fnlwgt, PWGTP1, W_POND), and in that of a mass.
 OF_WEIGHTS = re.compile("[a-z]*(weights?|wgts?|wght|wgtp)|wts?|pond[a-z]*|poids")
 OF_MASS = re.compile("(over|under|birth|body)(weight)?|kgs?|g|grams?|lbs?")
+
+
+Column = NDArray[Any]
 
 
 class BoundsFromData(tuple[Any, Any]):
@@ -310,7 +317,7 @@ def values_repeated(table: Table, name: str) -> int:
     2
     """
     try:
-        alike, absent = table.alike(name)
+        alike, absent = numbered_alike(table, name)
     except DataError:
         return 0
     present = alike[~absent]
@@ -339,7 +346,7 @@ def likely_units(table: Table, name: str) -> bool:
     if kind not in (Kind.WHOLE, Kind.OTHER):
         return False
     try:
-        alike, absent = table.alike(name)
+        alike, absent = numbered_alike(table, name)
     except DataError:
         return False
     sizes = np.unique(alike, return_counts=True)[1]
@@ -365,3 +372,35 @@ def likely_weights(table: Table, name: str) -> bool:
         return False
     values = _present(table.numbers(name))
     return bool(values.any() and not (values < 0).any())
+
+
+def column_of(table: Table, name: str) -> Column:
+    """Return a column as numbers, NaN where missing, or as text, empty where missing.
+
+    Raises
+    ------
+    DataError
+        If it is neither.
+
+    Examples
+    --------
+    >>> from microveil.table import open_table
+    >>> column_of(open_table({"SEX": np.array(["f", None, "m"])}), "SEX")
+    array(['f', '', 'm'], dtype='<U1')
+    """
+    return numbers_of(table, name) if table.kind(name).is_numeric else table.words(name)
+
+
+def numbers_of(table: Table, name: str) -> NDArray[np.float64]:
+    """Return a numeric column as float64, NaN where missing.
+
+    Raises
+    ------
+    DataError
+        If it is not numeric.
+    """
+    numbers = table.numbers(name)
+    values = numbers.values.astype(np.float64)
+    if numbers.missing is not None:
+        values[numbers.missing] = np.nan
+    return values

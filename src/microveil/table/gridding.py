@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.kernels import grid as kernel
 from microveil.schema import Attribute
-from microveil.table.protocol import Table
 from microveil.table.restore import Numbers, Reasons
+from microveil.table.table import Table
 
 __all__ = [
     "GridColumn",

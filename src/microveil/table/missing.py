@@ -1,26 +1,40 @@
 """Codes that stand for missing values: -9, 99999998, "refused"."""
 
-import copy
 import datetime
 import math
 import numbers
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microveil.errors import RequestError
+from microveil.errors import DataError, RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
-from microveil.table.labelled import Labels
-from microveil.table.restore import Numbers, Reasons
+from microveil.table.table import Table
 
-__all__ = ["MissingCodes", "code_for", "without_codes"]
+__all__ = ["MissingCodes", "MissingSeen", "code_for", "codes_of_table", "missing_seen"]
 
 DIGITS = frozenset("0123456789")
+# As questionnaires have them: -9, and as many nines, eights or sevens as fill a field, or such a
+# number less one or two: 99999998.
+NEGATIVE = tuple(-int(digit * n) for n in (1, 2, 3, 4) for digit in "123456789") + tuple(
+    -(10**n - less) for n in (2, 3, 4) for less in (2, 3)
+)
+POSITIVE = tuple(int(digit * n) for n in range(2, 10) for digit in "789") + tuple(
+    10**n - less for n in range(2, 10) for less in (2, 3)
+)
+# So many times larger than any other value: 99 among ages is one.
+FAR = 2
+WORDS = frozenset(
+    {
+        "na", "n/a", "#n/a", "n.a.", "<na>", "nan", "null", "none", "nil", "missing", ".", "..",
+        "?", "-", "--", "*", "refused", "refusal", "no answer", "not answered", "don't know",
+        "does not know", "do not know", "unknown", "not known", "does not apply", "not applicable",
+        "inapplicable", "not stated", "keine angabe", "k. a.", "weiß nicht", "trifft nicht zu",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,194 +217,78 @@ def _days(code: GivenCode) -> Fraction:
     return Fraction((code - EPOCH).days)
 
 
-class _Coded(Protocol):
-    """What is asked of a table here: see `frames.Table`."""
-
-    names: tuple[str, ...]
-    n_records: int
-    has_index: bool
-    labels: Mapping[str, Labels]
-    of_few: frozenset[str]
-
-    def kind(self, name: str) -> Kind: ...
-    def has_single_precision(self, name: str) -> bool: ...
-    def numbers(self, name: str, *, shared: bool = False) -> Numbers: ...
-    def check_kept(self, name: str) -> None: ...
-    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers: ...
-    def listed(self, name: str) -> tuple[str, ...] | None: ...
-    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]: ...
-    def coded_words(
-        self, name: str, most: int
-    ) -> tuple[NDArray[np.int32], tuple[str, ...]] | None: ...
-    def counted_words(self, name: str) -> Counter[str]: ...
-    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]: ...
-    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]: ...
-    def is_plain(self, name: str) -> bool: ...
-    def is_text(self, name: str) -> bool: ...
-    def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None: ...
-    def taken(self, rows: NDArray[np.int64]) -> "_Coded": ...
-    def part(self, records: slice) -> "_Coded": ...
-    def restored(self, name: str, numbers: Numbers) -> Any: ...
-    def numbered(self, name: str, values: NDArray[np.int64]) -> Any: ...
-    def kept(self, name: str, order: NDArray[np.int64] | None) -> Any: ...
-    def assembled(self, columns: Mapping[str, Any]) -> Any: ...
-
-
-def without_codes(table: _Coded, codes: MissingCodes) -> "_WithoutCodes":
-    """See a table as one whose codes for missing values are missing values.
+def codes_of_table(table: Table, codes: MissingCodes) -> dict[str, tuple[Code, ...]]:
+    """Return the codes of each column that may hold some, as its values are.
 
     Raises
     ------
     RequestError
         If a code cannot be one of its column.
     """
-    return _WithoutCodes(table, codes)
+    found = {}
+    for name in table.names:
+        kind = table.kind(name)
+        own = [code_for(code, name, kind) for code in codes.of_column(name)]
+        own += codes.of_text if kind is Kind.OTHER else []
+        found[name] = tuple(dict.fromkeys(code for code in own if code is not None))
+    return {name: own for name, own in found.items() if own}
 
 
-class _WithoutCodes:
-    """A table whose codes are missing values; columns that are kept stay as they are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingSeen:
+    """What can be seen of missing values in a column.
 
-    def __init__(self, table: _Coded, codes: MissingCodes) -> None:
-        self._table = table
-        self.names, self.n_records = table.names, table.n_records
-        self.has_index, self.labels, self.of_few = table.has_index, table.labels, table.of_few
-        self._codes: dict[str, tuple[Code, ...]] = {}
-        for name in self.names:
-            kind = table.kind(name)
-            given = codes.of_column(name)
-            found = [code_for(code, name, kind) for code in given]
-            found += codes.of_text if kind is Kind.OTHER else []
-            own = tuple(dict.fromkeys(code for code in found if code is not None))
-            if own:
-                self._codes[name] = own
+    Attributes
+    ----------
+    n_missing : int
+        Cells without a value.
+    likely_codes : tuple of int or str
+        Values that look like codes for missing ones, numbers in ascending order.
+    """
 
-    def kind(self, name: str) -> Kind:
-        return self._table.kind(name)
+    n_missing: int
+    likely_codes: tuple[int | str, ...]
 
-    def has_single_precision(self, name: str) -> bool:
-        return self._table.has_single_precision(name)
 
-    def numbers(self, name: str, *, shared: bool = False) -> Numbers:
-        numbers = self._table.numbers(name, shared=shared)
-        own = self._codes.get(name)
-        if own is None:
-            return numbers
-        which = np.full(len(numbers.values), -1, dtype=np.int16)
-        for place, code in enumerate(own):
-            which[self._equal(name, numbers.values, code)] = place
-        return _marked(numbers, Reasons(codes=own, which=which))
+def missing_seen(table: Table, name: str) -> MissingSeen | None:
+    """Look for missing values in a column, and for what may stand for them.
 
-    def _equal(self, name: str, values: Cells, code: Code) -> NDArray[np.bool_]:
-        if self._table.has_single_precision(name):
-            # The column holds the nearest number of its own type.
-            return np.asarray(values == np.float64(np.float32(float(code))))
-        return np.asarray(values == code)
+    A number is a code by its looks, -9 or 9999, if it is negative where no other value is, or
+    more than twice as large as every other one. Text is one that says so: "refused", "NA".
 
-    def check_kept(self, name: str) -> None:
-        self._table.check_kept(name)
+    Returns
+    -------
+    MissingSeen or None
+        None of a column that holds neither numbers nor text.
 
-    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
-        numbers = self._table.codes(name, categories)
-        reasons = self._of_text(name)
-        return numbers if reasons is None else _marked(numbers, reasons)
-
-    def _of_text(self, name: str) -> Reasons | None:
-        own = tuple(str(code) for code in self._codes.get(name, ()))
-        if not own:
+    Examples
+    --------
+    >>> from microveil.table import open_table
+    >>> hours = np.array([38.0, -9.0, 40.0, np.nan, 20.0])
+    >>> missing_seen(open_table({"HOURS": hours}), "HOURS")
+    MissingSeen(n_missing=1, likely_codes=(-9,))
+    """
+    if table.kind(name).is_numeric:
+        numbers = table.numbers(name)
+        missing, values = numbers.missing, numbers.values
+        found: tuple[int | str, ...] = _likely(values if missing is None else values[~missing])
+    else:
+        try:
+            missing, words = table.codes(name, ()).missing, table.words(name)
+        except DataError:
             return None
-        which = self._table.codes(name, own).values.astype(np.int16)
-        return Reasons(codes=own, which=which)
-
-    def listed(self, name: str) -> tuple[str, ...] | None:
-        listed = self._table.listed(name)
-        if listed is None:
-            return None
-        return tuple(word for word in listed if word not in self._codes.get(name, ()))
-
-    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
-        words = self._table.words(name, first=first)
-        reasons = self._of_text(name) if self.kind(name) is Kind.OTHER else None
-        if reasons is None:
-            return words
-        return np.where(reasons.which[: len(words)] >= 0, "", words)
-
-    def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
-        own = {str(code) for code in self._codes.get(name, ())}
-        if not own or self.kind(name) is not Kind.OTHER:
-            return self._table.coded_words(name, most)
-        found = self._table.coded_words(name, most + len(own))
-        if found is None:
-            return None
-        codes, words = found
-        kept = sorted({"" if word in own else word for word in words})
-        if len(kept) > most:
-            return None
-        places = [kept.index("" if word in own else word) for word in words]
-        return np.array(places, dtype=np.int32)[codes], tuple(kept)
-
-    def counted_words(self, name: str) -> Counter[str]:
-        counted = self._table.counted_words(name)
-        if self.kind(name) is Kind.OTHER:
-            for code in self._codes.get(name, ()):
-                counted.pop(str(code), None)
-        return counted
-
-    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
-        return self._table.texts_beginning(name, signs)
-
-    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        alike, absent = self._table.alike(name)
-        numeric = self.kind(name).is_numeric
-        reasons = self.numbers(name).reasons if numeric else self._of_text(name)
-        return alike, absent if reasons is None else absent | (reasons.which >= 0)
-
-    def is_plain(self, name: str) -> bool:
-        return self._table.is_plain(name)
-
-    def is_text(self, name: str) -> bool:
-        return self._table.is_text(name)
-
-    def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
-        return None if self._codes.get(name) else self._table.floats_as_they_are(name)
-
-    def taken(self, rows: NDArray[np.int64]) -> "_WithoutCodes":
-        fewer = copy.copy(self)
-        fewer._table = self._table.taken(rows)  # noqa: SLF001 -- a copy of this very table
-        fewer.n_records = len(rows)
-        return fewer
-
-    def part(self, records: slice) -> "_WithoutCodes":
-        fewer = copy.copy(self)
-        fewer._table = self._table.part(records)  # noqa: SLF001 -- a copy of this very table
-        fewer.n_records = fewer._table.n_records  # noqa: SLF001
-        return fewer
-
-    def restored(self, name: str, numbers: Numbers) -> Any:
-        return self._table.restored(name, numbers)
-
-    def numbered(self, name: str, values: NDArray[np.int64]) -> Any:
-        return self._table.numbered(name, values)
-
-    def kept(self, name: str, order: NDArray[np.int64] | None) -> Any:
-        return self._table.kept(name, order)
-
-    def assembled(self, columns: Mapping[str, Any]) -> Any:
-        return self._table.assembled(columns)
+        seen = np.unique(words).tolist()
+        found = tuple(word for word in seen if word.strip().casefold() in WORDS)
+    return MissingSeen(n_missing=0 if missing is None else int(missing.sum()), likely_codes=found)
 
 
-def _marked(numbers: Numbers, reasons: Reasons) -> Numbers:
-    """Make the cells that hold a code missing ones."""
-    which, missing = reasons.which, numbers.missing
-    if missing is not None:
-        which = np.where(missing, np.int16(-1), which)
-    is_code = which >= 0
-    if not is_code.any():
-        return numbers
-    values = numbers.values.copy()
-    values[is_code] = np.nan if values.dtype.kind == "f" else 0
-    return replace(
-        numbers,
-        values=values,
-        missing=is_code if missing is None else missing | is_code,
-        reasons=replace(reasons, which=which),
+def _likely(values: Cells) -> tuple[int, ...]:
+    typical = np.isin(values, (*NEGATIVE, *POSITIVE))
+    rest = values[~typical & np.isfinite(values)]
+    if not len(rest):
+        return ()
+    lowest, highest = rest.min(), rest.max()
+    codes = (int(value) for value in np.unique(values[typical]))
+    return tuple(
+        code for code in codes if (lowest >= 0 if code < 0 else code > FAR * max(highest, 1))
     )

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterable
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from microveil.errors import DataError
 from microveil.schema import Kind
 from microveil.table.decimals import MOST_DIGITS
 
-__all__ = ["N_LOOKED_AT", "are_dates", "numeric_look", "numeric_look_of"]
+if TYPE_CHECKING:
+    from microveil.table.table import Table
+
+__all__ = ["N_LOOKED_AT", "are_dates", "not_numeric", "numeric_look", "numeric_look_of"]
 
 N_LOOKED_AT = 10_000  # records that a column's look is read off
 _LONGEST = 60  # letters of a number, its currency among them
@@ -46,15 +46,7 @@ _MONEY = "[$%\N{POUND SIGN}\N{YEN SIGN}\N{EURO SIGN}]|[A-Z]{3}"
 _MARKED = re.compile(rf"(?P<sign>[+-]?)(?:{_MONEY})\s*(?P<after>.*)|(?P<before>.*?)\s*(?:{_MONEY})")
 
 
-class _Worded(Protocol):
-    """What is asked of a table here."""
-
-    def kind(self, name: str) -> Kind: ...
-
-    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]: ...
-
-
-def numeric_look_of(table: _Worded, name: str) -> str | None:
+def numeric_look_of(table: "Table", name: str) -> str | None:
     """Say what a column of text looks like, as `numeric_look` does; None of any other column."""
     if table.kind(name) is not Kind.OTHER:
         return None
@@ -62,6 +54,21 @@ def numeric_look_of(table: _Worded, name: str) -> str | None:
         return numeric_look(table.words(name, first=N_LOOKED_AT).tolist())
     except DataError:
         return None
+
+
+def not_numeric(table: "Table", name: str) -> DataError:
+    """Return the error about a column that holds no numbers."""
+    look = numeric_look_of(table, name)
+    rule, remedy = "it must hold numbers, true and false, or dates", "leave it out"
+    if look is not None:
+        remedy = f"{look}; or {remedy}, or list its categories (categories=, --categories)"
+        return DataError(f"attribute '{name}'", rule, remedy)
+    return DataError(
+        f"attribute '{name}'",
+        f"{rule}; text, moments with a time of day, nested values, codes with leading zeros and "
+        f"decimals of more than {MOST_DIGITS} digits are none of these",
+        f"{remedy} or convert it: to numbers, moments to dates",
+    )
 
 
 def numeric_look(cells: Iterable[str]) -> str | None:

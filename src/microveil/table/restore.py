@@ -14,9 +14,16 @@ from numpy.typing import NDArray
 
 from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
-from microveil.table.empty_columns import as_category
 
-__all__ = ["KEEP", "RESTORE", "Numbers", "Reasons", "arrow_array", "restored_array"]
+__all__ = [
+    "KEEP",
+    "RESTORE",
+    "Numbers",
+    "Reasons",
+    "arrow_array",
+    "nullable",
+    "restored_array",
+]
 
 # 64 bits of nanoseconds reach this many days to either side of 1970.
 NANOSECOND_DAYS = 106_750
@@ -282,7 +289,7 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
         numbers = numbers.with_codes_written(plain if isinstance(plain, np.dtype) else None)
     values, missing = numbers.values, numbers.missing
     if isinstance(dtype, pandas.CategoricalDtype):
-        return _restore_category(pandas, dtype, numbers)
+        dtype = pandas.CategoricalDtype(numbers.categories, ordered=dtype.ordered)
     if numbers.categories is not None:
         return pandas.Series(_words(numbers), dtype=object).astype(dtype)
     if hasattr(dtype, "pyarrow_dtype"):
@@ -296,11 +303,7 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
         if numbers.nullable and dtype.kind in "iuf":
             dtype = pandas.Int64Dtype()
         elif missing is not None and dtype.kind in "biu":
-            # The nullable type of the same name takes a missing value.
-            name = (
-                "boolean" if dtype.kind == "b" else dtype.name.replace("i", "I").replace("u", "U")
-            )
-            dtype = pandas.api.types.pandas_dtype(name)
+            dtype = pandas.api.types.pandas_dtype(nullable(dtype))
         else:
             return pandas.Series(restored_array(numbers, dtype))
     plain = np.dtype(dtype.numpy_dtype)
@@ -310,13 +313,9 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     return pandas.Series(array)
 
 
-def _restore_category(pandas: Any, dtype: Any, numbers: Numbers) -> Any:
-    """Make a category of words, or of the numbers that there are."""
-    if numbers.categories is None:
-        plain = pandas.Series([], dtype=dtype.categories.dtype)
-        return as_category(pandas, _restore_pandas(pandas, plain, numbers), dtype)
-    listed = pandas.CategoricalDtype(numbers.categories, ordered=dtype.ordered)
-    return pandas.Series(_words(numbers), dtype=object).astype(listed)
+def nullable(dtype: "np.dtype[Any]") -> str:
+    """Name the type of pandas that takes missing values besides those of a numpy type."""
+    return "boolean" if dtype.kind == "b" else dtype.name.replace("i", "I").replace("u", "U")
 
 
 def _python_decimals(numbers: Numbers) -> list[Decimal | None]:

@@ -11,13 +11,15 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["READ_AT_ONCE", "Reused", "SideBySide", "in_threads", "made_ahead"]
+__all__ = ["PIECE", "READ_AT_ONCE", "Reused", "SideBySide", "in_threads", "made_ahead", "pieces"]
 
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
 # Columns that are read onto the disk at a time: of each a piece is in memory, and a disk has no
 # more to give.
 READ_AT_ONCE = 2
+# Records that are read, rounded or written at a time where a column is not held in memory.
+PIECE = 1 << 19
 # Parts of a file that are made at a time, while those before them are written.
 MADE_AT_ONCE = 2
 
@@ -113,3 +115,13 @@ class Reused(threading.local):
         if use not in self._kept or len(self._kept[use]) < size:
             self._kept[use] = np.empty(size)
         return self._kept[use][:size].reshape(shape)
+
+
+def pieces(n_records: int) -> Iterator[slice]:
+    """Cut records into runs of `PIECE`; of none there is one, which is empty.
+
+    >>> [(piece.start, piece.stop) for piece in pieces(PIECE + 2)]
+    [(0, 524288), (524288, 524290)]
+    """
+    for start in range(0, max(n_records, 1), PIECE):
+        yield slice(start, min(start + PIECE, n_records))

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import counted_values as kernel
-from microveil.table.pieces import pieces
 from microveil.table.sorting import sort
+from microveil.table.threads import pieces
 
 __all__ = ["DistributionShift", "Values", "distribution_shift", "held"]
 

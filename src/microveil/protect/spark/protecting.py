@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
@@ -43,10 +42,10 @@ from microveil.schema import Attribute, Cells, Kind
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.generation import Drawing, blocks_of
 from microveil.synthesis.plan import CutsPlan, NewColumns, SyntheticPlan
-from microveil.table import GridColumn, Numbers, spread
+from microveil.table import GridColumn, Numbers, Table, spread
 from microveil.table.decimals import MOST_DIGITS
-from microveil.table.frame_table import FrameTable
-from microveil.table.naming import check_names
+from microveil.table.frames import check_names, table_of_frame
+from microveil.table.table import check_kept, is_text
 
 __all__ = ["SparkFiles", "plan_in_spark", "protect_in_spark"]
 
@@ -73,29 +72,28 @@ class SparkFiles:
     files: tuple[str, ...]
 
 
-class Outline(FrameTable):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outline(Table):
     """A frame of Spark's as a table without a record at hand: names, types, and how many."""
 
-    def __init__(self, schema: Any) -> None:
-        check_names([name.casefold() for name in schema.names])  # as Spark sees them
-        self.types = {field.name: arrow_type(field.dataType) for field in schema.fields}
-        empty = pa.schema([*self.types.items()]).empty_table()
-        super().__init__(nw.from_native(empty, eager_only=True))
-        self.n_records = sys.maxsize  # until they are counted
-        self.texts: Callable[[str, tuple[str, ...]], set[str]] = lambda _name, _signs: set()
-
-    def state(self, kinds: Mapping[str, Kind], most: int) -> None:
-        """Leave types as they are: Spark says them of every column."""
-
-    def kind(self, name: str) -> Kind:
-        """Tell by the type alone: no moment is a date, and no decimal with many digits a number."""
-        own = self.types[name]
-        is_wide = pa.types.is_decimal(own) and own.precision > MOST_DIGITS
-        return Kind.OTHER if is_wide or pa.types.is_timestamp(own) else super().kind(name)
+    texts: Callable[[str, tuple[str, ...]], set[str]] = lambda _name, _signs: set()
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Return no cell, but for each sign that some begin with a text that does so too."""
-        return self.texts(name, signs) if self.is_text(name) else set()
+        return self.texts(name, signs) if is_text(self, name) else set()
+
+
+def _outline(schema: Any) -> Outline:
+    check_names([name.casefold() for name in schema.names])  # as Spark sees them
+    types = {field.name: arrow_type(field.dataType) for field in schema.fields}
+    columns = table_of_frame(pa.schema([*types.items()]).empty_table()).columns
+    # No moment is a date, and no decimal of many digits a number, whatever their cells are.
+    others = {
+        name: Kind.OTHER
+        for name, own in types.items()
+        if pa.types.is_timestamp(own) or (pa.types.is_decimal(own) and own.precision > MOST_DIGITS)
+    }
+    return Outline(columns=columns, n_records=sys.maxsize, kinds=others)  # until they are counted
 
 
 def protect_in_spark(
@@ -136,10 +134,10 @@ def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Settled, Spa
             "records of equal values",
             "name a column that is different in each record: record_id='ID'",
         )
-    outline = Outline(frame.schema)
+    outline = _outline(frame.schema)
     _, attributes, _ = outlined(outline, request)
     for name in request.keep:
-        outline.check_kept(name)
+        check_kept(outline, name)
     scratch = Scratch(frame.sparkSession, request.scratch)
     try:
         table = open_table(
@@ -152,7 +150,8 @@ def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Settled, Spa
             missing=request.missing,
             may_be_hidden="missing" in request.method.can,
         )
-        outline.n_records, outline.texts = table.n_records, _texts(table, scratch)
+        texts = _texts(table, scratch)
+        outline = replace(outline, n_records=table.n_records, texts=texts)
         columns = cast("tuple[GridColumn, ...]", tuple(table.columns.values()))
         prepared = replace(prepare(outline, request), held=columns)
         _check_enough(columns, request)

@@ -17,7 +17,7 @@ from microveil.files.parts import path_of
 from microveil.protect.spark.scratch import Scratch, lost_records
 from microveil.schema import Attribute
 from microveil.table import GridColumn, numbers_of_attribute, on_grid
-from microveil.table.frames import part_of_table
+from microveil.table.frames import table_of_frame
 from microveil.table.gridding import missing_error, outside_error
 
 __all__ = ["KEY", "Batches", "SparkColumn", "SparkTable", "arrow_type", "column_of", "grid_columns",
@@ -249,7 +249,7 @@ def _on_grid(cells: pa.Array, attribute: Attribute, clamp: bool) -> tuple[pa.Arr
     told: dict[str, Any] = {**dict.fromkeys(BROKEN, 0), "ends": None, "rule": None}
     clamps = clamp and attribute.categories is None
     try:
-        numbers = numbers_of_attribute(part_of_table(pa.table({attribute.name: cells})), attribute)
+        numbers = numbers_of_attribute(table_of_frame(pa.table({attribute.name: cells})), attribute)
         # Values outside the bounds stay where they are, to be counted.
         own = attribute if clamps else replace(attribute, domain=None)
         column = on_grid(numbers, own, keep_missing=True, clamp=clamps, may_be_empty=True)
