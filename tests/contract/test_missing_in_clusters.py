@@ -7,7 +7,7 @@ import pytest
 import microveil as mv
 from microveil.methods.category_plans import ClusterValuePlan
 from microveil.methods.centroids import CentroidPlan
-from reference import mixed_mdav
+from reference import mdav as plain
 
 LEVELS, REGIONS = ("none", "school", "degree"), ("north", "south", "east", "west")
 N, K = 160, 5
@@ -66,14 +66,14 @@ def typical(name, clusters):
     for values in clusters:
         present = [value for value in values if value is not None]
         if name == "REGION":
-            candidates.append(mixed_mdav.commonest(values))
+            candidates.append(plain.commonest(values))
         elif 2 * len(present) < len(values):
             candidates.append({None})
         elif name == "EDUCATION":
-            candidates.append(mixed_mdav.medians(present, LEVELS))
+            candidates.append(plain.medians(present, LEVELS))
         else:
             candidates.append({sum(present) / len(present)})
-    return mixed_mdav.settled(candidates, clusters)
+    return plain.settled(candidates, clusters)
 
 
 @pytest.mark.parametrize("method", TOGETHER)

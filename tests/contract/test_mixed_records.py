@@ -16,7 +16,7 @@ from microveil.methods.category_plans import ClusterValuePlan, HistogramPlan, no
 from microveil.methods.centroids import CentroidPlan
 from microveil.noise.noise import RandomSource, discrete_laplace
 from reference import mdav as plain
-from reference import mixed_linkage, mixed_mdav, redraw
+from reference import mixed_linkage, redraw
 from reference.record_linkage import linked_percent
 
 LEVELS = ("none", "school", "degree", "doctorate")
@@ -76,15 +76,15 @@ def test_each_kind_is_represented_in_its_own_way(releases, method):
     assert set(kinds.values()) == {CentroidPlan}
     *_, education, region = planned.attributes
     for part, words, typical in (
-        (education, LEVELS, lambda values: mixed_mdav.medians(values, LEVELS)),
-        (region, REGIONS, mixed_mdav.commonest),
+        (education, LEVELS, lambda values: plain.medians(values, LEVELS)),
+        (region, REGIONS, plain.commonest),
     ):
         own = list(table[part.attribute.name])
         codes = [words.index(word) for word in own]
         ends = np.cumsum(part.partition.sizes)
         members = np.split(part.partition.order, ends[:-1])
         clusters = [[own[record] for record in cluster] for cluster in members]
-        assert [words[place] for place in part.units] == mixed_mdav.settled(
+        assert [words[place] for place in part.units] == plain.settled(
             list(map(typical, clusters)), clusters
         )
         assert part.differing == pytest.approx(

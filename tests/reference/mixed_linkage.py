@@ -2,7 +2,7 @@
 
 A record is a list of values, None where it lacks one; `kinds` says of each attribute whether it is
 of categories. Distances are those of METHODS' clusters of mixed records, standardised by the
-original: see `reference.mixed_mdav` and `reference.incomplete_mdav`.
+original: see `reference.mdav`.
 """
 
 from collections import Counter
