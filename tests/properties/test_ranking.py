@@ -81,13 +81,6 @@ def test_what_widening_costs_is_held_against_clusters_before_it(values, data):
     assert parts.n_clusters < parts_before.n_clusters
 
 
-def test_a_cluster_that_is_merged_lost_less_before():
-    """Of 0, 0, 4 and 9 in pairs only the second loses anything, until both are one cluster."""
-    _, clusters = by_rank(np.array([0, 0, 4, 9]), 2, widen=True)
-    widening = clusters.widening
-    assert (widening.clusters_before, widening.squares_before) == (2, 12.5)
-
-
 @given(tables, st.data())
 def test_floats_are_ranked_like_whole_numbers(values, data):
     """The index sort of floats and the packed sort of whole numbers cut the same clusters."""

@@ -155,34 +155,6 @@ def test_neither_origin_nor_unit_matters(values, share, shift, factor, exact_all
         assert found.tolist() == sizes
 
 
-def test_the_unit_does_not_matter_where_partitions_tie():
-    """Nor in symmetrical tables, where the rounding of another unit would decide."""
-    random = np.random.Generator(np.random.PCG64(3))
-    for _ in range(50):
-        half = random.integers(0, 20, random.integers(6, 30))
-        values = np.sort(np.concatenate([half, -half]))
-        factor, share = int(random.integers(3, 2**50)), 10 ** random.uniform(-2, 3)
-        sizes = vector_aware_sizes(values, 3, share).tolist()
-        assert vector_aware_sizes(values * factor, 3, share).tolist() == sizes
-
-
-@pytest.mark.parametrize("name", data_sets(3))
-def test_unit_and_origin_do_not_matter_among_many_records(name, monkeypatch):
-    """Nor where only some of the positions are candidates."""
-    scale_limits_down(monkeypatch, 600)
-    values = data_sets(1000)[name]
-    sizes = vector_aware_sizes(values, 3, 5.0).tolist()
-    assert vector_aware_sizes(values * 7 - FAR, 3, 5.0).tolist() == sizes
-
-
-@given(st.lists(st.integers(-FAR, FAR), min_size=3, max_size=40), shares, st.booleans())
-def test_values_up_to_two_to_the_61_do_not_overflow(values, share, exact_allowed):
-    """Sizes are valid, whatever the distances; nothing warns."""
-    sizes = vector_aware_sizes(np.sort(values), 3, share, exact_allowed=exact_allowed)
-    assert sizes.sum() == len(values)
-    assert sizes.min() >= 3
-
-
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=20))
 @example([0.0, 0.0, 1.0, 6.6e231, 6.6e231, 6.6e231])
 def test_floats_of_any_magnitude(values):
@@ -343,16 +315,6 @@ def test_a_search_that_finds_nothing_leaves_the_best_fixed_size(name, share, mon
         ours = measured(values, vector_aware_sizes(values, 3, share), share)
         fixed = [measured(values, ranking_sizes(n, size), share) for size in range(3, n + 1)]
         assert ours == pytest.approx(min(fixed), rel=ROUNDING)
-
-
-def test_multipliers_are_the_derivatives_of_the_noise():
-    """At a partition whose upwards total is the larger: of noise L U^2 for L and for U."""
-    problem = vector_search._Problem(values=np.arange(3.0), k=3, noise=0.3, exact_allowed=True)
-    found = vector_search._Found(
-        cuts=np.array([0, 3]), totals=np.array([1.0, 5.0, 4.0, 3.0]), objective=1.0, upwards=1.0
-    )
-    weights = vector_search._around(problem, found, (1.0,), 0.0).weights[:, 0]
-    assert weights == pytest.approx([0.3 * 4**2, 0.3 * 5 * 2 * 4, 0])
 
 
 @given(st.floats(1e-250, 1e250))

@@ -87,16 +87,6 @@ def test_few_values_in_many_clusters(n_values, k):
     )
 
 
-@given(st.lists(st.integers(-FAR, FAR), min_size=1, max_size=40, unique=True), st.data())
-def test_clusters_of_several_values_stay(values, data):
-    """Where no cluster holds equal values only, nothing changes."""
-    k = data.draw(st.integers(1, len(values)))
-    values = np.repeat(np.sort(values), 2)
-    sizes = 2 * ranking_sizes(len(values) // 2, k)
-    if k > 1:
-        assert widened_sizes(values, sizes).tolist() == sizes.tolist()
-
-
 @given(clusterings(40), st.integers(-FAR, FAR))
 def test_origin_does_not_matter(table, shift):
     """A constant added leaves the sizes as they are."""
