@@ -14,9 +14,8 @@ from microveil.kernels import columns as kernel
 from microveil.kernels import distributions
 from microveil.table import MissingCodes, open_table, sorting
 from microveil.table.blocks import AttributeMatrix
-from microveil.table.in_order import InOrder, in_order
-from microveil.table.ranks import numbers_in_order, ranks_of
 from microveil.table.restore import Numbers
+from microveil.table.sorting import InOrder, in_order, numbers_in_order, ranks_of
 from microveil.table.table import coded_words, counted_words
 from microveil.utility import goodness_of_fit as fits
 from microveil.utility.large_attributes import compare_in_order

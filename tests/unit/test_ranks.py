@@ -1,10 +1,12 @@
 """Ranks and numbers of values: what sorting them says, however near or far apart they are."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.table.ranks import numbers_in_order, ranks_of
+from microveil.table import sorting
+from microveil.table.sorting import in_order, numbers_in_order, ranks_of
 from reference.record_linkage import average_ranks
 
 # Neighbours of 1, both zeros, and ends that leave few bits to tell the others apart.
@@ -44,3 +46,23 @@ def test_values_that_many_bits_share_are_told_apart():
     found, n_different = numbers_in_order(times)
     assert (found == numbers).all()
     assert n_different == len(copies)
+
+
+@given(
+    st.lists(st.integers(-99, 99), min_size=900, max_size=999),
+    st.sampled_from([1, 2, 10, 100, 1000]),
+    st.sampled_from([None, 0.5, -0.0, 1e-9, np.nan, np.inf, 1e300, 123456.75]),
+    st.booleans(),
+)
+def test_few_whole_or_decimal_numbers_are_counted_as_numpy_sorts_them(units, parts, odd, last):
+    """To the last bit, and so if one value is none of them, which may be seen late."""
+    values = np.array(units) / parts
+    if odd is not None:
+        values[-1 if last else 0] = odd
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(sorting, "MANY", 0)
+        found = in_order(values)
+    present = np.sort(values[~np.isnan(values)])
+    np.testing.assert_array_equal(found.spread().values, present)
+    assert np.signbit(found.spread().values).sum() == np.signbit(present).sum()
+    assert found.counts is not None or odd is not None

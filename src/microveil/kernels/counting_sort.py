@@ -1,4 +1,4 @@
-"""Counting sort of numbers that are multiples of a step, few enough of them to be counted."""
+"""Counts of numbers that are multiples of a step, where few of them can occur."""
 
 import math
 
@@ -24,17 +24,6 @@ def count(values, per_unit, lowest, counts):
             return False
         counts[place] += 1
     return True
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def spread_floats(counts, per_unit, lowest, values):
-    """Write each multiple as often as it was counted, in ascending order."""
-    i = 0
-    for place in range(counts.shape[0]):
-        value = float(lowest + place) / per_unit
-        for _ in range(counts[place]):
-            values[i] = value
-            i += 1
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

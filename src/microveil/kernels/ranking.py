@@ -3,8 +3,6 @@
 import numba
 import numpy as np
 
-_SIGN = np.uint64(1 << 63)
-
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def pack(values, minimum, position_bits, packed):
@@ -103,99 +101,37 @@ def summarise(in_order, sizes, sums, squares, smallest, largest):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _word(bits):
-    """Turn the bits of a float into a word that ascends as it does; both zeros are one."""
-    if bits & _SIGN:
-        return _SIGN if bits == _SIGN else ~bits
-    return bits | _SIGN
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def pack_floats(values, bits, position_bits, packed):
-    """Write words of floats in the upper bits of ``packed``, and the positions in the lower.
-
-    ``bits`` are those of the values. Of words that are too wide the lowest bits are cut off. Those
-    of NaN come last. Returns how many bits were cut off, and how many values are no NaN.
-    """
-    lowest, highest = ~np.uint64(0), np.uint64(0)
-    n_present = 0
-    for position in range(values.shape[0]):
-        if not np.isnan(values[position]):
-            word = _word(bits[position])
-            lowest, highest = min(lowest, word), max(highest, word)
-            n_present += 1
-    cut = np.uint64(0)
-    most = ~np.uint64(0) >> np.uint64(position_bits)
-    while n_present > 0 and (highest - lowest) >> cut >= most:
-        cut += np.uint64(1)
-    for position in range(values.shape[0]):
-        key = most if np.isnan(values[position]) else (_word(bits[position]) - lowest) >> cut
-        packed[position] = (key << np.uint64(position_bits)) | np.uint64(position)
-    return np.int64(cut), n_present
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def unpack_floats(values, n_present, cut, position_bits, packed):
-    """Turn sorted words into positions, marked by the upper bit where a new value begins.
-
-    Values that were told apart by bits cut off alone are put in order. What is not present comes
-    last, as it is.
-    """
-    mask = (np.uint64(1) << np.uint64(position_bits)) - np.uint64(1)
-    start = 0
-    while start < n_present:
-        key = packed[start] & ~mask
-        end = start
-        is_one = True
-        first = values[packed[start] & mask]
-        while end < n_present and packed[end] & ~mask == key:
-            packed[end] &= mask
-            is_one = is_one and (cut == 0 or values[packed[end]] == first)
-            end += 1
-        if is_one:
-            packed[start] |= _SIGN
-        else:
-            positions = packed[start:end].copy()
-            some = values[positions.astype(np.int64)]
-            before = np.nan
-            for place, which in enumerate(np.argsort(some)):
-                packed[start + place] = positions[which]
-                if some[which] != before:
-                    packed[start + place] |= _SIGN
-                    before = some[which]
-        start = end
-    for place in range(n_present, packed.shape[0]):
-        packed[place] &= mask
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def average(order, ranks):
+def average(values, order, ranks):
     """Write the rank of each value, from 1 on, equal ones sharing the average of theirs.
 
-    ``order`` holds the positions of the values in ascending order, marked where a new one begins.
+    ``order`` holds the positions of the values in ascending order.
     """
     n = order.shape[0]
     start = 0
     while start < n:
         end = start + 1
-        while end < n and not order[end] & _SIGN:
+        while end < n and values[order[end]] == values[order[start]]:
             end += 1
         for place in range(start, end):
-            ranks[order[place] & ~_SIGN] = (start + end + 1) / 2
+            ranks[order[place]] = (start + end + 1) / 2
         start = end
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def number(order, n_present, numbers):
+def number(values, order, numbers):
     """Give different values numbers in ascending order, from 0; return how many there are.
 
-    ``order`` is that of `average`; values beyond the first so many are missing and get -1.
+    ``order`` is that of `average`; NaN comes last, and gets -1.
     """
     n_different = 0
-    for place in range(n_present):
-        if order[place] & _SIGN:
+    before = np.nan
+    for place in range(order.shape[0]):
+        value = values[order[place]]
+        if np.isnan(value):
+            numbers[order[place]] = -1
+            continue
+        if value != before:
             n_different += 1
-        numbers[order[place] & ~_SIGN] = n_different - 1
-    for place in range(n_present, order.shape[0]):
-        numbers[order[place]] = -1
+            before = value
+        numbers[order[place]] = n_different - 1
     return n_different

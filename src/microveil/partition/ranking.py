@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from microveil.errors import DataError, RequestError
 from microveil.kernels import ranking as kernel
 from microveil.partition.clusters import Partition
-from microveil.table.sorting import sort_words
 
 __all__ = ["check_size", "rank_order", "ranking", "ranking_sizes", "singletons"]
 
@@ -90,8 +89,8 @@ def ranking_sizes(n_records: int, k: int) -> NDArray[np.int64]:
 def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
     """Record positions in ascending order of value, ties by position, and the sorted values.
 
-    Value and position are packed in one 64-bit word, which is sorted by the digits of the value,
-    many times faster than an index sort; where they do not fit, numpy's stable index sort serves.
+    Value and position are packed in one 64-bit word, which numpy sorts many times faster than
+    an index sort; where they do not fit, numpy's stable index sort serves.
     Where few values can occur they are counted, in a third of that time.
 
     >>> rank_order(np.array([7, -2, 7]))
@@ -112,7 +111,7 @@ def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[
         return by_value, values[by_value]
     packed = np.empty(n_records, dtype=np.uint64)
     kernel.pack(values, minimum, position_bits, packed)
-    sort_words(packed, position_bits, position_bits + value_bits)
+    packed.sort()
     in_order = packed.view(np.int64)
     kernel.unpack(packed, minimum, position_bits, in_order, order)
     return order, in_order

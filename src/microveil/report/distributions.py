@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from microveil.report.columns import NumberColumn
 from microveil.schema import Kind
-from microveil.table.ranks import ranks_of
+from microveil.table.sorting import ranks_of
 
 __all__ = [
     "QUANTILES",

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.table.blocks import Matrix, is_large, over_blocks, summed
-from microveil.table.in_order import in_order
-from microveil.table.ranks import numbers_in_order
+from microveil.table.sorting import in_order, numbers_in_order
 
 __all__ = [
     "LEAF_SIZE",

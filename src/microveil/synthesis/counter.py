@@ -19,7 +19,6 @@ from microveil.noise.noise import RandomSource
 from microveil.synthesis.cuts import Candidates, Codes
 from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
-from microveil.table.sorting import sorted_values
 from microveil.table.threads import in_threads, pieces
 
 __all__ = ["CANDIDATES", "Counter", "JitteredCodes"]
@@ -143,7 +142,7 @@ def _coded(grid: GridColumn, candidates: Candidates, source: RandomSource) -> Ji
         if missing is not None:
             words = words[~missing]
         codes[present] = candidates.codes(grid.values[present], words)
-    return JitteredCodes(codes, sorted_values(codes))
+    return JitteredCodes(codes, np.sort(codes))
 
 
 def _batches(grid: GridColumn) -> Iterator[tuple[slice, slice, Mask | None]]:

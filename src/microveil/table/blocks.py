@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import columns as kernel
-from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
-from microveil.table.sorting import Counted, counted
+from microveil.table.sorting import Counted, counted, ranks_of
 from microveil.table.threads import Reused, in_threads
 
 __all__ = [

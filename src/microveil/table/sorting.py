@@ -1,66 +1,22 @@
-"""Values in order: large arrays by digits, or counted where few numbers can occur, in place."""
+"""Values in ascending order, and their ranks; few different numbers are counted instead."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.kernels import counting_sort
-from microveil.kernels import sorting as kernel
+from microveil.kernels import counting_sort, ranking
 
-__all__ = ["Counted", "counted", "sort", "sort_words", "sorted_values"]
+__all__ = ["Counted", "InOrder", "counted", "in_order", "numbers_in_order", "ranks_of"]
 
-# From so many on digits are faster than numpy's sort, the less so where that has instructions
-# of its own for it. Up to so many values as many more are held, of more a sixteenth.
-MANY, AS_MANY_MORE, PART = 2_000, 2_000_000, 16
-WORD = 64
-# Floats are counted where they are multiples of one of these parts, at most so many different ones
-# and fewer than values by so much; some are looked at first.
+# Floats are counted where there are so many, and they are multiples of one of these parts, at most
+# so many different ones and fewer than values by so much; some are looked at first.
+MANY = 2_000
 PARTS_OF_ONE, MOST_COUNTED, FEWER, SOME = (1.0, 10.0, 100.0, 1000.0), 1 << 20, 4, 64
 # float64 tells all whole numbers apart up to here.
 LARGEST_WHOLE = 1 << 53
-
-
-def sort(values: NDArray[Any]) -> None:
-    """Put values in ascending order, in place, as `numpy.ndarray.sort` does.
-
-    Parameters
-    ----------
-    values : ndarray (n,)
-        Of any kind that numpy sorts; float64 and int64, contiguous, are sorted by digits. What is
-        no number comes last.
-
-    Notes
-    -----
-    O(n) time for these: 20 ns a value, of few whole or decimal numbers 4. Beside them a sixteenth
-    of their memory, or as much again where that is below 16 MB.
-
-    Examples
-    --------
-    >>> values = np.array([2.5, -0.5, np.nan, -np.inf])
-    >>> sort(values)
-    >>> values
-    array([-inf, -0.5,  2.5,  nan])
-    """
-    is_word = values.dtype in (np.float64, np.int64) and values.flags.c_contiguous
-    if len(values) < MANY or not is_word or not values.dtype.isnative:
-        values.sort()
-        return
-    words = values.view(np.uint64)
-    is_float = values.dtype == np.float64
-    if is_float and _sorted_by_counting(values):
-        return
-    if is_float:
-        kernel.words_of_floats(words)
-    else:
-        kernel.flip_sign(words)
-    n_other = len(words) if len(words) <= AS_MANY_MORE else len(words) // PART
-    kernel.sort(words, np.empty(n_other, dtype=np.uint64), 0, WORD)
-    if is_float:
-        kernel.floats_of_words(words)
-    else:
-        kernel.flip_sign(words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,7 +30,7 @@ class Counted:
     first : int
         The first multiple.
     counts : int64 array (n_multiples,)
-        Of each multiple, from the first on.
+        Of each multiple, from the first on, also of those that do not occur.
     """
 
     per_unit: float
@@ -106,22 +62,11 @@ class Counted:
 
 
 def counted(values: NDArray[np.float64]) -> Counted | None:
-    """Count values where few numbers can occur; None of others.
+    """Count values, NaN left out, where few numbers can occur; None of others.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_values,)
-        NaN is left out.
+    That is of whole numbers, or decimals of one to three digits, in a range of less than a fourth
+    of the number of values, and of at most 2^20; none of them negative zero. O(n), 3 ns a value.
 
-    Returns
-    -------
-    Counted or None
-        Of whole numbers, or decimals of one to three digits, in a range of less than a fourth of
-        the number of values, and of at most 2^20; none of them negative zero. O(n) time, 3 ns a
-        value.
-
-    Examples
-    --------
     >>> ages = np.repeat([31.0, 33.0, np.nan], [2000, 4000, 1000])
     >>> found = counted(ages)
     >>> found.first, found.counts
@@ -149,34 +94,109 @@ def counted(values: NDArray[np.float64]) -> Counted | None:
     return Counted(per_unit=per_unit, first=first, counts=counts)
 
 
-def _sorted_by_counting(values: NDArray[np.float64]) -> bool:
-    """Sort values by counting, where few numbers can occur; else leave them and say no."""
-    found = counted(values)
-    if found is None or found.counts.sum() < len(values):
-        return False
-    counting_sort.spread_floats(found.counts, found.per_unit, found.first, values)
-    return True
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InOrder:
+    """Values in ascending order, none missing.
 
-
-def sorted_values(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy in ascending order, as `numpy.sort` does.
-
-    >>> sorted_values(np.array([3, 1, 2]))
-    array([1, 2, 3])
+    Attributes
+    ----------
+    values : float64 array
+        All of them, or where counted each different one once.
+    counts : int64 array or None
+        How often each of the different ones occurs; None where all are there.
     """
-    copy = values.copy()
-    sort(copy)
-    return copy
+
+    values: NDArray[np.float64]
+    counts: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        """Return how many values there are."""
+        return len(self.values) if self.counts is None else int(self.ends[-1])
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """How many are at or below each different value, of those that were counted."""
+        counts = np.ones(len(self.values), dtype=np.int64) if self.counts is None else self.counts
+        ends: NDArray[np.int64] = np.cumsum(counts)
+        return ends
+
+    @property
+    def different(self) -> NDArray[np.int64]:
+        """How often each different value occurs."""
+        if self.counts is not None:
+            return self.counts
+        is_first = np.append(True, self.values[1:] != self.values[:-1])[: len(self.values)]
+        return np.diff(np.flatnonzero(is_first), append=len(self.values))
+
+    def at(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the values at places, from 0 on."""
+        if self.counts is not None:
+            places = np.searchsorted(self.ends, places, side="right")
+        found: NDArray[np.float64] = self.values[places]
+        return found
+
+    def up_to(self, ends: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Count the values at or below each of some ends."""
+        places = np.searchsorted(self.values, ends, side="right")
+        return places if self.counts is None else np.append(0, self.ends)[places]
+
+    def spread(self) -> "InOrder":
+        """Return all values, also those that are equal."""
+        if self.counts is None:
+            return self
+        return InOrder(values=np.repeat(self.values, self.counts))
 
 
-def sort_words(words: NDArray[np.uint64], low: int, high: int) -> None:
-    """Sort words, in place, by their bits from ``low`` up to, and without, ``high``.
+def in_order(values: NDArray[np.float64], few: Counted | None = None) -> InOrder:
+    """Put values in ascending order, NaN left out; ``few`` is what `counted` says, where known.
 
-    Words whose bits are equal keep their order. As many words are held beside them.
-
-    >>> words = np.array([0x13, 0x21, 0x11, 0x22], dtype=np.uint64)
-    >>> sort_words(words, 4, 8)
-    >>> [hex(word) for word in words]
-    ['0x13', '0x11', '0x21', '0x22']
+    >>> found = in_order(np.repeat([7.0, 2.0, np.nan], 1000))
+    >>> len(found), found.values, found.counts
+    (2000, array([2., 7.]), array([1000, 1000]))
+    >>> in_order(np.array([7.5, np.nan, 2.0])).values
+    array([2. , 7.5])
     """
-    kernel.sort(words, np.empty_like(words), low, high)
+    few = few or counted(values)
+    if few is not None:
+        occurs = few.counts > 0
+        return InOrder(values=few.values[occurs], counts=few.counts[occurs])
+    present = values[~np.isnan(values)]
+    present.sort()
+    return InOrder(values=present)
+
+
+def ranks_of(
+    values: NDArray[np.float64], *, narrow: bool = False, few: Counted | None = None
+) -> NDArray[Any]:
+    """Return the ranks of values, none missing, from 1, equal ones by the average of theirs.
+
+    They are float32 if narrow and that holds every rank, up to 2^23 values.
+
+    >>> ranks_of(np.array([7.0, 2.0, 7.0]))
+    array([2.5, 1. , 2.5])
+    """
+    dtype = np.float32 if narrow and len(values) < 1 << 23 else np.float64
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    few = few or counted(values)
+    if few is not None:
+        ends = np.cumsum(few.counts)
+        return few.looked_up(values, (ends - (few.counts - 1) / 2).astype(dtype), np.nan)
+    ranks = np.empty(len(values), dtype=dtype)
+    ranking.average(values, np.argsort(values), ranks)
+    return ranks
+
+
+def numbers_in_order(values: NDArray[np.float64]) -> tuple[NDArray[np.int32], int]:
+    """Give different values numbers in ascending order, from 0, -1 of NaN, and count them.
+
+    >>> numbers_in_order(np.array([7.0, 2.0, np.nan, 7.0]))
+    (array([ 1,  0, -1,  1], dtype=int32), 2)
+    """
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    few = counted(values)
+    if few is not None:
+        occurs = few.counts > 0
+        table = (np.cumsum(occurs) - 1).astype(np.int32)
+        return few.looked_up(values, table, -1), int(occurs.sum())
+    numbers = np.empty(len(values), dtype=np.int32)
+    return numbers, ranking.number(values, np.argsort(values), numbers)

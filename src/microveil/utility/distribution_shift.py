@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import counted_values as kernel
-from microveil.table.sorting import sort
 from microveil.table.threads import pieces
 
 __all__ = ["DistributionShift", "Values", "distribution_shift", "held"]
@@ -259,7 +258,7 @@ def _floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
 def _in_order(n_records: int, made: Made) -> NDArray[np.float64]:
     """Make the values of so many records, in pieces, and put them in order."""
     values = np.concatenate([made(piece).copy() for piece in pieces(n_records)] or [np.empty(0)])
-    sort(values)
+    values.sort()
     return values
 
 

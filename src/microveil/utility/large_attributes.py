@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.in_order import in_order
-from microveil.table.sorting import Counted
+from microveil.table.sorting import Counted, in_order
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import GoodnessOfFit, decile_ends, fit_of_many
 from microveil.utility.moments import SMALLEST_VARIANCE

@@ -12,7 +12,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 
 from microveil.kernels import distributions
-from microveil.table.in_order import InOrder
+from microveil.table.sorting import InOrder
 
 __all__ = ["LargeSampleTests", "large_sample_tests"]
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.kernels import distributions as kernel
 from microveil.table.blocks import Matrix
-from microveil.table.in_order import InOrder
-from microveil.table.sorting import sort
+from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
 from microveil.utility.moments import constant_attributes
 
@@ -156,7 +155,7 @@ def _apart_by_counts(before: InOrder, after: InOrder) -> tuple[Float, Float]:
 
 def _in_order(column: Float) -> Float:
     present: Float = column[~np.isnan(column)]
-    sort(present)
+    present.sort()
     return present
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from microveil.kernels import pairs_of_attributes as kernel
 from microveil.table.blocks import Matrix, average_ranks, lacks_some
-from microveil.table.ranks import numbers_in_order
+from microveil.table.sorting import numbers_in_order
 from microveil.table.threads import in_threads
 from microveil.utility.moments import constant_attributes, correlations_of, moments
 from microveil.utility.undefined import none_if_undefined

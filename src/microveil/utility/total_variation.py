@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.kernels import distributions
 from microveil.table.blocks import blocks_of, summed
-from microveil.table.in_order import in_order
+from microveil.table.sorting import in_order
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import decile_ends
 from microveil.utility.undefined import none_if_undefined
