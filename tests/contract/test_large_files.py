@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import microveil as mv
-from microveil.commands import files, original
+from microveil.commands import files
 from microveil.files import csv_format, structure
 from microveil.table import memory
 
@@ -200,7 +200,7 @@ def test_records_are_linked_only_where_all_columns_fit(monkeypatch, large, tmp_p
     monkeypatch.setattr(memory, "free_memory", lambda: 1_000_000)
     _, manifest, _, _ = protected(path, tmp_path / "release")
     assert manifest["findings"]["linkage"] is None
-    assert manifest["findings"]["not_linked"] == original.TOO_LARGE
+    assert manifest["findings"]["not_linked"] == files.TOO_LARGE
 
 
 KILLED = """

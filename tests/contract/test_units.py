@@ -288,9 +288,7 @@ def test_an_assessment_says_how_many_records_are_missing(written):
     assert "216 released records against 240 records of the original" in found.to_text()
     assert list(found.to_dict()["attributes"]) == ["AGE"]
     assert mv.assess(PEOPLE, mv.protect(PEOPLE, **laplace())).n_protected == 216
-    report = attack_files(
-        place / "people.csv", place / "release" / "data.csv", names={}, n_attacks=3
-    )
+    report = attack_files(place / "people.csv", place / "release" / "data.csv", n_attacks=3)
     assert not any("linkage" in outcome.attack for outcome in report.outcomes)
 
 

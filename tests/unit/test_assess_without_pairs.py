@@ -344,7 +344,7 @@ def test_attacks_go_by_the_guarantee_too(folder, tables):
     names = {"attributes": None, "known": None, "secret": None}
     report = attack_files(
         folder / "people.csv", folder / "out" / "data.csv", control=folder / "others.csv",
-        names=names, n_attacks=50,
+        **names, n_attacks=50,
     )  # fmt: skip
     assert not report.paired
     found = {outcome.attack for outcome in report.outcomes}

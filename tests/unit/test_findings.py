@@ -10,7 +10,7 @@ from scipy import stats
 
 import microveil as mv
 from command import run
-from microveil.commands import original
+from microveil.commands import files
 from microveil.commands.files import protect_file
 from microveil.evaluation import findings
 from microveil.evaluation.findings import release_findings
@@ -200,7 +200,7 @@ PLANTED = {
 @pytest.fixture
 def planted(monkeypatch):
     """Findings and custodian's notes that are known by their figures."""
-    monkeypatch.setattr(original, "release_findings", lambda *_, **__: PLANTED)
+    monkeypatch.setattr(files, "release_findings", lambda *_, **__: PLANTED)
     monkeypatch.setattr(custodian_notes, "_of_plan", lambda *_: (f"{MARK} of 7373 cells.",))
 
 

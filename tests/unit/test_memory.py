@@ -12,7 +12,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands import files, original
+from microveil.commands import files
 from microveil.table import memory
 
 N_RECORDS, N_ATTRIBUTES = 300_000, 5
@@ -147,7 +147,7 @@ def test_memory_that_runs_out_is_an_error_of_ours_and_writes_nothing(monkeypatch
 
     table(50).write_csv(tmp_path / "people.csv")
     flags = ["--attributes", "A0", "--bounds", "A0=0:200000", "--method", "laplace"]
-    monkeypatch.setattr(original, "release_findings", exhausted)
+    monkeypatch.setattr(files, "release_findings", exhausted)
     done = run("protect", "people.csv", *flags, "--epsilon", 1, "-o", "r", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("microveil: memory: the table ")

@@ -160,7 +160,7 @@ def test_a_release_brings_the_roles_of_its_recipe(made_by_recipe):
     """Assessed and attacked as if the recipe were named, and by another where one is."""
     pair = made_by_recipe / "people.csv", made_by_recipe / "r"
     assert assess_files(*pair, None, text=None).anonymity.quasi_identifiers == ("AGE",)
-    attacked = attack_files(*pair, names={})
+    attacked = attack_files(*pair)
     assert attacked.outcomes[0].known == ("AGE",)
     assert {o.secret for o in attacked.outcomes if o.attack == "inference"} == {"INCOME", "TAX"}
     other = {"attributes": {"TAX": {"role": "quasi-identifier", "type": "decimal"}}}
@@ -198,7 +198,7 @@ def test_a_release_brings_what_stood_for_a_missing_value(tmp_path):
     }
     inferred = {
         outcome.secret: outcome.n_left_out
-        for outcome in attack_files(*pair, names={"known": ["VISITS"]}).outcomes
+        for outcome in attack_files(*pair, known=["VISITS"]).outcomes
         if outcome.attack == "inference"
     }
     assert inferred["AGE"] == 2

@@ -125,8 +125,8 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
         ``column``, its ``values``, and how many there are in ``n_values``: of more than `inspect`
         shows, or than a form can send, none is listed.
     """
+    from microveil.commands.files import categories_of_file
     from microveil.commands.proposal import MOST_CATEGORIES
-    from microveil.commands.seen_values import categories_of_file
 
     say({"progress": "reading the table"})
     column = str(task["column"])

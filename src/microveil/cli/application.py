@@ -226,10 +226,10 @@ def advise(data: Data, *, request: dict[str, Any]) -> None:
 
 
 def _print_advice(data: str, request: Mapping[str, Any]) -> None:
-    from microveil.commands.auditing import advise_file
+    from microveil.commands.auditing import foresee_file
 
     with step_progress() as progress:
-        advice = advise_file(data, **request, progress=progress)
+        advice, _ = foresee_file(data, **request, progress=progress)
     print_text(advice.to_text())
 
 
@@ -616,7 +616,9 @@ def attack(
             original,
             protected,
             control=control,
-            names={"attributes": attributes, "known": known, "secret": secret},
+            attributes=attributes,
+            known=known,
+            secret=secret,
             recipe=recipe,
             text=text,
             paired=not shuffled,

@@ -6,20 +6,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from microveil.commands.column_types import (
-    read_as_decimals,
-    read_as_text,
-    refuse_unbounded,
-    resolutions_seen,
-)
+import polars
+
 from microveil.commands.named_values import with_named_values
+from microveil.errors import RequestError
 from microveil.files.outline import size_of
-from microveil.files.reading import OpenedFile, SourceFile, open_file
+from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import UNSAID, TextFormat
 from microveil.methods import METHODS
-from microveil.protect.parts import named_attributes
+from microveil.protect.domains import interval_kind
+from microveil.protect.parts import named_attributes, read_parts
 from microveil.protect.recipe import file_of_recipe, merged, read_recipe
-from microveil.table import MissingCodes, bounds_from_data
+from microveil.schema import Kind
+from microveil.table import (
+    MissingCodes,
+    ResolutionFromData,
+    bounds_from_data,
+    open_table,
+    resolution_from_data,
+)
 from microveil.table.memory import allowed_memory, bytes_of, to_protect
 
 __all__ = [
@@ -35,14 +40,14 @@ __all__ = [
 ]
 
 Progress = Callable[[str], None]
-LISTS = ("attributes", "keep")
+Recipe = str | Path | Mapping[str, Any] | None
 
 
 def asked_of(
     path: str | Path,
     arguments: Mapping[str, Any],
     *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
+    recipe: Recipe = None,
     bounds_alpha: float | None = None,
     decimals_from_data: bool = False,
     text: TextFormat | None = None,
@@ -65,12 +70,11 @@ def asked_of(
     if isinstance(given.get("never_missing"), list | tuple):
         given["never_missing"] = resolve_names(given["never_missing"], file.names)
     asked = merged(of_recipe, given)
-    codes = codes_of(asked)
     source = file.read(
-        decimals=read_as_decimals(asked),
-        as_text=read_as_text(asked, calculated),
+        decimals=_read_as_decimals(asked),
+        as_text=_read_as_text(asked, calculated),
         of_one_kind=lambda name: name not in calculated,
-        missing=codes.words_of,
+        missing=codes_of(asked).words_of,
     )
     with_names_resolved(asked, source.columns)
     declared = {*source.never_missing} & {*(named_attributes(asked) or ())}
@@ -85,13 +89,11 @@ def asked_of(
     if bounds_alpha is not None:
         found = bounds_from_data(source.frame, bounds_alpha, **declared_missing(asked))
         listed = asked.get("categories", {})
-        asked["bounds"] = {
-            **{name: pair for name, pair in found.items() if name not in listed},
-            **asked.get("bounds", {}),
-        }
-        refuse_unbounded(source.frame, asked)
+        seen = {name: pair for name, pair in found.items() if name not in listed}
+        asked["bounds"] = {**seen, **asked.get("bounds", {})}
+        _refuse_unbounded(source.frame, asked)
     if decimals_from_data:
-        asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
+        asked["resolution"] = {**_resolutions_seen(source, asked), **asked.get("resolution", {})}
     return source, asked
 
 
@@ -110,14 +112,24 @@ def _is_large(path: str | Path, text: TextFormat | None, asked: Mapping[str, Any
 
 def with_names_resolved(asked: dict[str, Any], columns: Sequence[str]) -> None:
     """Split lists of columns among arguments at their commas, see `resolve_names`."""
-    for name in LISTS:
+    for name in ("attributes", "keep"):
         if name in asked:
             asked[name] = resolve_names(asked[name], columns)
 
 
-def text_of_recipe(
-    recipe: str | Path | Mapping[str, Any] | None, given: TextFormat | None
-) -> TextFormat | None:
+def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
+    """Split lists at their commas, but for names that hold commas.
+
+    >>> resolve_names(["AGE,TAX", "Net, monthly"], ["AGE", "TAX", "Net, monthly"])
+    ['AGE', 'TAX', 'Net, monthly']
+    """
+    names: list[str] = []
+    for entry in given:
+        names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
+    return names
+
+
+def text_of_recipe(recipe: Recipe, given: TextFormat | None) -> TextFormat | None:
     """Read how files are written off a recipe, unless it is given otherwise.
 
     What neither says of the separator is the format's own.
@@ -144,48 +156,117 @@ def apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
 
 
-def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
-    """Split lists at their commas, but for names that hold commas.
-
-    >>> resolve_names(["AGE,TAX", "Net, monthly"], ["AGE", "TAX", "Net, monthly"])
-    ['AGE', 'TAX', 'Net, monthly']
-    """
-    names: list[str] = []
-    for entry in given:
-        names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
-    return names
-
-
 def read_with_codes(
     path: str | Path,
     text: TextFormat | None,
-    missing_codes: Any,
-    missing_values: Any,
+    given: Mapping[str, Any],
     apart: Collection[str] = (),
-    declared_before: Mapping[str, Any] = MappingProxyType({}),
+    before: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file and what stands for missing values in it, as flags or arguments have it.
 
     Words that do are emptied as they are read, but in the columns that keep them apart. What
-    flags or arguments do not say is as it was declared before, when a release was made.
+    flags or arguments do not say is as it was declared ``before``, when a release was made.
     """
     file = open_file(path, text=text)
-    given = {"missing_codes": missing_codes, "missing_values": missing_values}
-    said = {name: value for name, value in given.items() if value is not None}
-    declared = {**_of_columns(declared_before, file), **with_named_values(said, file.names)}
-    words_of = words_but(codes_of(declared), apart)
-    return file.read(missing=words_of), declared_missing(declared)
-
-
-def _of_columns(declared: Mapping[str, Any], file: OpenedFile) -> dict[str, Any]:
-    """Leave out codes of columns that a file has not."""
-    codes = declared.get("missing_codes", {})
-    return {
+    said = {name: value for name, value in declared_missing(given).items() if value is not None}
+    codes = before.get("missing_codes", {})
+    declared = {
         "missing_codes": {name: codes[name] for name in codes if name in file.names} or None,
-        "missing_values": declared.get("missing_values"),
+        "missing_values": before.get("missing_values"),
+        **with_named_values(said, file.names),
     }
+    return file.read(missing=words_but(codes_of(declared), apart)), declared
 
 
 def words_but(codes: MissingCodes, apart: Collection[str]) -> Callable[[str], tuple[str, ...]]:
     """Return what says which words of a column are missing: none of those kept apart."""
     return lambda name: () if name in apart else codes.words_of(name)
+
+
+def _read_as_decimals(asked: Mapping[str, Any]) -> list[str]:
+    """Columns to be read as decimals, whatever their values look like.
+
+    Where a person declared a resolution and no type, one record with decimals must not decide
+    the type of the released column.
+    """
+    types = asked.get("types", {})
+    typed = [name for name, kind in types.items() if kind == "decimal"]
+    stepped = [name for name in asked.get("resolution", {}) if name not in types]
+    return sorted({*typed, *stepped})
+
+
+def _read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callable[[str], bool]:
+    """Find the columns that nobody calculates with: kept as they stand, or not asked for.
+
+    A column whose categories are declared is text too, though they look like numbers. Where a
+    recipe states a column's type, the column is held against it instead.
+    """
+    types, used = asked.get("types", {}), frozenset(calculated)
+    kept = _mentioned(asked.get("keep", ()))
+    named = named_attributes(asked)
+    protected = None if named is None else _mentioned(named)
+    listed = {
+        name
+        for name, given in asked.get("bounds", {}).items()
+        if _lists_categories(given) and _takes_categories(asked, name)
+    }
+    listed |= set(asked.get("categories", {}))
+
+    def as_text(name: str) -> bool:
+        if name in types:
+            return bool(types[name] == Kind.OTHER)
+        is_protected = name not in kept and (protected is None or name in protected)
+        return name not in used and (name in listed or not is_protected)
+
+    return as_text
+
+
+def _takes_categories(asked: Mapping[str, Any], name: str) -> bool:
+    """Whether the method that an attribute is protected by can take text."""
+    chosen = [asked.get("method")]
+    if asked.get("parts") is not None:
+        parts = read_parts(asked["parts"])
+        chosen = [part.asked["method"] for part in parts if name in part.attributes]
+    known = [METHODS[str(method)] for method in chosen if str(method) in METHODS]
+    return any("categories" in method.can for method in known)
+
+
+def _lists_categories(given: Any) -> bool:
+    """Tell a list of categories from two numbers or dates."""
+    is_list = isinstance(given, tuple | list) and all(isinstance(word, str) for word in given)
+    return is_list and interval_kind(given) is None
+
+
+def _mentioned(given: Iterable[str]) -> set[str]:
+    """Every name that a list with commas may mean, before the columns are known."""
+    return {name for entry in given for name in (entry, *resolve_names([entry], ()))}
+
+
+def _resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Read resolutions off the data, of columns of a CSV file without decimals too.
+
+    That a column of text has no decimals is seen in its values like the number of those it has;
+    of a column whose type is declared, or comes with the file, it is known.
+    """
+    found: dict[str, Any] = dict(resolution_from_data(source.frame, **declared_missing(asked)))
+    if not source.format.has_types:
+        types = asked.get("types", {})
+        for name, dtype in source.frame.collect_schema().items():
+            if dtype == polars.Int64 and name not in types:
+                found[name] = ResolutionFromData(1)
+    return found
+
+
+def _refuse_unbounded(frame: polars.DataFrame | polars.LazyFrame, asked: Mapping[str, Any]) -> None:
+    """Refuse a named attribute that no bounds could be read for, where its neighbours have some."""
+    opened = open_table(frame)
+    for name in named_attributes(asked) or ():
+        bounded = (Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
+        known = name in asked["bounds"] or name in asked.get("categories", {})
+        if name in opened.names and not known and opened.kind(name) in bounded:
+            raise RequestError(
+                f"bounds of '{name}'",
+                "none can be read from values that are all 0 or missing",
+                f"declare them, for example --bounds {name}=0:100",
+            )

@@ -8,12 +8,8 @@ from typing import Any
 from microveil.audit.advice import Advice, advice_and_plan
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
 from microveil.audit.exact import audit
-from microveil.commands.asking import (
-    apart,
-    asked_of,
-    text_of_recipe,
-)
-from microveil.commands.released_request import original_of, request_of
+from microveil.commands.asking import apart, asked_of, text_of_recipe
+from microveil.commands.custodians import original_of, request_of
 from microveil.errors import stands_alone
 from microveil.files.text import TextFormat
 from microveil.protect.exact_audit import Audit, audit_of
@@ -21,7 +17,7 @@ from microveil.protect.plan import Plan
 from microveil.protect.request import Advised
 from microveil.protect.settling import Settled, plan_settled, settle_asked
 
-__all__ = ["advise_file", "audit_file", "audit_release", "foresee_file"]
+__all__ = ["audit_file", "audit_release", "foresee_file"]
 
 Progress = Callable[[str], None]
 
@@ -58,17 +54,7 @@ def audit_release(
 ) -> tuple[Audit, EmpiricalAudit | None]:
     """Audit a release that was written: what its manifest says was asked, of the same table.
 
-    Parameters
-    ----------
-    folder : str or Path
-    original : str or Path, optional
-        The file that was protected; by default the one of its name beside the release or here.
-    runs : int, optional
-        Make the empirical audit too, by so many runs.
-    text : TextFormat, optional
-        How the file is written, where it is one of text.
-    progress : callable
-        Gets the name of each step.
+    The file that was protected is by default the one of its name beside the release or here.
 
     Raises
     ------
@@ -95,37 +81,12 @@ def audit_release(
 
 
 @stands_alone
-def advise_file(
-    path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
-) -> Advice:
-    """Say what to expect of `protect_file`: the same arguments without the folder."""
-    return foresee_file(path, progress=progress, **arguments)[0]
-
-
-@stands_alone
 def foresee_file(
     path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
 ) -> tuple[Advice, Plan]:
-    """Say what to expect of `protect_file`, and plan it: its guarantee is that of the release.
+    """Say what to expect of `protect_file`, and plan it: the same arguments without the folder.
 
-    Parameters
-    ----------
-    path : str or Path
-    progress : callable
-        Gets the name of each step.
-    **arguments
-        As for `protect_file`, without the folder.
-
-    Returns
-    -------
-    Advice
-    Plan
-        Both depend on the data, but for the plan's guarantee and notes.
-
-    Raises
-    ------
-    MicroveilError
-        If the request or the table breaks a rule.
+    Both depend on the data, but for the plan's guarantee, which is that of the release, and notes.
     """
     source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("weighing")

@@ -1,6 +1,6 @@
 """Methods compared on the table of a file, as a function."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,16 @@ from microveil.report import comparison_report, draw_map, drawable
 
 __all__ = ["compare_file"]
 
+# Of `compare`, beside the arguments of a request.
+OF_COMPARISON = ("methods", "runs", "jobs", "linkage")
+
 
 @stands_alone
 def compare_file(
     path: str | Path,
     folder: str | Path,
     *,
-    methods: Sequence[str],
-    runs: int,
-    jobs: int | None,
     progress: Callable[[int, int], None],
-    linkage: bool = True,
     analyses: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> tuple[Comparison, Path, Path | None]:
@@ -32,11 +31,12 @@ def compare_file(
     The map is drawn as map.svg where linkage is measured. Returns the comparison, the path of
     the report and that of the map, None where there is none.
 
-    Of the arguments those of `commands.files.protect_file`, but for ``method``; ``k`` and
-    ``epsilon`` are lists, or text with ranges. ``analyses`` are those of `compare`, ``classes``
-    for example.
+    Of the arguments ``methods``, ``runs``, ``jobs`` and ``linkage`` are those of `compare`, the
+    rest those of `commands.files.protect_file`; ``k`` and ``epsilon`` are lists, or text with
+    ranges. ``analyses`` are those of `compare`, ``classes`` for example.
     """
     analysed = dict(analyses or {})
+    of_comparison = {n: arguments.pop(n) for n in OF_COMPARISON if n in arguments}
     source, asked = asked_of(
         path,
         progress=lambda _step: None,
@@ -45,9 +45,8 @@ def compare_file(
     )
     asked.pop("method", None)
     found = compare(
-        source.frame, methods=methods, runs=runs, jobs=jobs, folder=folder, progress=progress,
-        linkage=linkage, **analysed, **asked,
-    )  # fmt: skip
+        source.frame, folder=folder, progress=progress, **of_comparison, **analysed, **asked
+    )
     report = Path(folder) / "report.html"
     page = comparison_report(found)
     with opened(Path(folder), found.description):  # no two processes under one name

@@ -1,25 +1,55 @@
-"""What the custodian's folder of a release says of it: how it was made."""
+"""What the custodian's folder of a release says of it: how it was made, to be asked once more."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from microveil.errors import FileError
+from microveil.files.address import address_of, in_file
 from microveil.files.text import TextFormat
+from microveil.guarantee import Guarantee
+from microveil.protect.arguments import DEFAULT, SPARK
+from microveil.protect.parts import AUTO
 from microveil.protect.recipe import read_recipe, roles_of_recipe
+from microveil.schema import Ordered, Source
+from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 
-__all__ = ["kept_of_recipe", "manifest_of", "missing_beside", "recipe_beside"]
+__all__ = ["ReleasedRequest", "kept_of_recipe", "manifest_beside", "original_of", "request_of"]
+
+# What Spark was asked is looked at in this process. What the engine in memory has no use for
+# decided that it was chosen, in manifests that have both.
+ALIEN = {SPARK: ("engine", "scratch", "record_id"), DEFAULT: ("memory", "scratch")}
+FRACTIONS = ("epsilon", "delta", "resolution", "budget", "width")
+READ_OFF: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+    ("bounds", "domain_source", BoundsFromData),
+    ("categories", "domain_source", CategoriesFromData),
+    ("resolution", "resolution_source", ResolutionFromData),
+)
 
 
-def manifest_of(folder: Path) -> dict[str, Any]:
-    """Read the manifest of the release in a folder, from the custodian's beside it.
+def kept_of_recipe(
+    recipe: str | Path | Mapping[str, Any] | None, text: TextFormat | None
+) -> dict[str, Any]:
+    """Return the manifest's entry of a recipe: what attributes are, and how the file is written.
 
-    Raises
-    ------
-    FileError
-        If it is not there, or is none.
+    As files of text mostly are written, it is not said.
     """
+    types = {} if recipe is None else read_recipe(recipe).get("types", {})
+    roles = {} if recipe is None else roles_of_recipe(recipe)
+    entries = {n: {"role": str(role), "type": str(types[n])} for n, role in roles.items()}
+    found: dict[str, Any] = {"attributes": entries} if entries else {}
+    if text is not None and text != TextFormat():
+        found["file"] = {
+            "separator": text.separator, "decimal": text.decimal, "encoding": text.encoding
+        }  # fmt: skip
+    return {"recipe": found} if found else {}
+
+
+def _manifest_of(folder: Path) -> dict[str, Any]:
+    """Read the manifest of the release in a folder, from the custodian's beside it."""
     place = folder.resolve()
     path = place.with_name(f"{place.name}-custodian") / "manifest.json"
     try:
@@ -37,68 +67,143 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return found
 
 
-def kept_of_recipe(
-    recipe: str | Path | Mapping[str, Any] | None, text: TextFormat | None
-) -> dict[str, Any]:
-    """Return the manifest's entry of a recipe: what attributes are, and how the file is written.
+def manifest_beside(place: str | Path) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Return what the manifest of a protected table has of a recipe, and of missing values.
 
-    Parameters
-    ----------
-    recipe : str, Path or dict, optional
-        What the release was asked for by.
-    text : TextFormat or None
-        How its file is written; as files of text mostly are, it is not said.
-
-    Returns
-    -------
-    dict
-        ``recipe``, a recipe itself, or nothing.
+    None and nothing where it is no release of this machine, or the custodian's folder is elsewhere.
     """
-    types = {} if recipe is None else read_recipe(recipe).get("types", {})
-    roles = {} if recipe is None else roles_of_recipe(recipe)
-    entries = {n: {"role": str(role), "type": str(types[n])} for n, role in roles.items()}
-    found: dict[str, Any] = {"attributes": entries} if entries else {}
-    if text is not None and text != TextFormat():
-        found["file"] = {
-            "separator": text.separator, "decimal": text.decimal, "encoding": text.encoding
-        }  # fmt: skip
-    return {"recipe": found} if found else {}
-
-
-def recipe_beside(table: Path) -> dict[str, Any] | None:
-    """Return what the manifest of a release has of a recipe; None where there is none.
-
-    Parameters
-    ----------
-    table : Path
-        The protected table.
-    """
-    found = _manifest_beside(table).get("recipe")
-    return found if isinstance(found, dict) else None
-
-
-def missing_beside(table: Path) -> dict[str, Any]:
-    """Return what stood for a missing value in the table that a release was made of.
-
-    Parameters
-    ----------
-    table : Path
-        The protected table.
-
-    Returns
-    -------
-    dict
-        ``missing_codes`` and ``missing_values`` as they were declared; nothing where the manifest
-        is not beside the release.
-    """
-    asked = _manifest_beside(table).get("parameters", {})
-    names = ("missing_codes", "missing_values")
-    return {name: asked[name] for name in names if asked.get(name)}
-
-
-def _manifest_beside(table: Path) -> dict[str, Any]:
+    address = address_of(place)
     try:
-        manifest = manifest_of(table.parent)
-        return manifest if manifest["output"]["name"] == table.name else {}
+        manifest = _manifest_of(address.path.parent) if address.scheme == "file" else {}
+        if not manifest or manifest["output"]["name"] != address.path.name:
+            return None, {}
     except (FileError, LookupError, TypeError):
-        return {}  # it is no release, or the custodian's folder is elsewhere
+        return None, {}
+    recipe, asked = manifest.get("recipe"), manifest["parameters"]
+    codes = {n: asked[n] for n in ("missing_codes", "missing_values") if asked.get(n)}
+    return recipe if isinstance(recipe, dict) else None, codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedRequest:
+    """A request as a manifest has it, and what holds what is made of it to that."""
+
+    folder: Path
+    asked: dict[str, Any]  # arguments of `protect`
+    advised: str | None
+    recipe: Mapping[str, Any]  # what the manifest has of it
+    input: Mapping[str, Any]  # the name and the digest of the file that was protected
+    guarantee: Mapping[str, Any]
+
+    def check_table(self, path: Path, digest: str) -> None:
+        """Refuse a file that is not the one that was protected."""
+        if digest != self.input["sha256"]:
+            raise FileError(
+                f"{path}",
+                f"it is not the table that {self.folder} was made of, or not as it was then",
+                "name that file, or audit a request of its own: leave out the release",
+            )
+
+    def check_claim(self, claimed: Guarantee) -> None:
+        """Refuse a plan that promises other than the release does; a key may have drawn that."""
+        if self.guarantee["randomness"] == "keyed":
+            claimed = claimed.drawn_by_key()
+        if claimed.to_dict() != self.guarantee:
+            raise FileError(
+                f"{self.folder}",
+                "by this version of microveil its request comes to another guarantee than it has",
+                "audit it with the version that made it, or audit the request of its recipe",
+            )
+
+
+def request_of(folder: str | Path) -> ReleasedRequest:
+    """Read back what was asked of the release in a folder.
+
+    Raises
+    ------
+    FileError
+        If its manifest cannot be read, or is not that of a file.
+    """
+    place = Path(folder)
+    manifest = _manifest_of(place)
+    try:
+        if {"name", "sha256"} <= set(manifest["input"]):
+            return ReleasedRequest(
+                folder=place,
+                asked=_asked(manifest),
+                advised=manifest["parameters"].get("advised"),
+                recipe=manifest.get("recipe", {}),
+                input=manifest["input"],
+                guarantee=manifest["guarantee"],
+            )
+    except (LookupError, TypeError, ValueError, AttributeError):
+        pass
+    raise FileError(
+        f"{place}",
+        "its manifest does not say which file was protected, and what was asked for",
+        "name the table, and what is asked for by flags or a recipe",
+    )
+
+
+def original_of(folder: str | Path, found: ReleasedRequest) -> str:
+    """Find the table that a release was made of: by its name, beside the release or here.
+
+    Of a database's file it is the table or the query that the manifest names.
+    """
+    name = Path(str(found.input["name"])).name
+    for path in (Path(name), Path(folder).resolve().parent / name):
+        if path.is_file():
+            return in_file(path, found.input.get("table"), found.input.get("query"))
+    raise FileError(
+        f"{folder}",
+        "the table that it was made of lies neither beside it nor here",
+        f"name the table first: microveil audit TABLE {folder}",
+    )
+
+
+def _asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as `protect` takes them: numbers exact, marks of what was read off data."""
+    parameters, guarantee = manifest["parameters"], manifest["guarantee"]
+    alien = {"advised", *ALIEN.get(parameters.get("engine", DEFAULT), ())}
+    without = guarantee["k"] is None or parameters.get("width") is not None
+    if without and "k" not in manifest["unused_parameters"]:
+        alien.add("k")  # written as 1 where none was asked for
+    asked = {name: value for name, value in _said(parameters).items() if name not in alien}
+    if "parts" in asked:
+        own = zip(asked["parts"], guarantee["parts"], strict=True)
+        asked["parts"] = [_part(part, terms) for part, terms in own]
+    asked["categories"] = {
+        name: Ordered(tuple(listed["ordered"])) if isinstance(listed, Mapping) else listed
+        for name, listed in asked.get("categories", {}).items()
+    }
+    terms = guarantee["attributes"]
+    for argument, source, mark in READ_OFF:
+        if argument in asked:
+            asked[argument] = {
+                name: mark(value) if terms.get(name, {}).get(source) == Source.DATA.value else value
+                for name, value in asked[argument].items()
+            }
+    return asked
+
+
+def _part(parameters: Mapping[str, Any], terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a part as `protect` takes them."""
+    asked = _said(parameters)
+    is_advised = asked.pop("advised", None) is not None
+    if terms["k"] is None:
+        asked.pop("k", None)
+    elif is_advised:
+        asked["k"] = AUTO  # chosen again, as it was: on the same table
+    return asked
+
+
+def _said(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what parameters say, with exact numbers."""
+    said = {name: value for name, value in parameters.items() if value not in (None, {}, [])}
+    return {name: _exact(value) if name in FRACTIONS else value for name, value in said.items()}
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _exact(part) for name, part in value.items()}
+    return Fraction(value) if isinstance(value, str) else value

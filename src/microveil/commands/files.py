@@ -1,18 +1,20 @@
 """A file in, two folders out: what the command line does, as functions."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 
-from microveil.commands.asking import asked_of, read_with_codes
+from microveil.commands.asking import apart, asked_of, codes_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
-from microveil.commands.original import original_of, with_findings
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
 from microveil.commands.spark import release_in_spark
-from microveil.errors import FileError, RequestError, stands_alone
+from microveil.errors import DataError, FileError, RequestError, stands_alone
+from microveil.evaluation.findings import release_findings
+from microveil.evaluation.promised import codes_in_release
+from microveil.evaluation.text_of_findings import warnings_of
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -31,9 +33,13 @@ from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
 from microveil.protect.settling import Settled, SettledParts, settle_asked
 from microveil.schema import Kind
+from microveil.table import categories_seen, open_table
 from microveil.table.column_files import columns_of, files_of, side_by_side
+from microveil.table.memory import bytes_of, columns_at_once
+from microveil.table.table import rebuilt
 
 __all__ = [
+    "categories_of_file",
     "counted_releases",
     "inspect_file",
     "look_at_file",
@@ -41,6 +47,8 @@ __all__ = [
 ]
 
 Progress = Callable[[str], None]
+Frame = polars.DataFrame | polars.LazyFrame
+TOO_LARGE = "its columns do not fit into memory together"
 
 
 @stands_alone
@@ -48,10 +56,6 @@ def protect_file(
     path: str | Path,
     folder: str | Path,
     *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    bounds_alpha: float | None = None,
-    decimals_from_data: bool = False,
-    text: TextFormat | None = None,
     public_report: bool = False,
     custodian_report: bool = False,
     linkage: bool = True,
@@ -68,32 +72,20 @@ def protect_file(
 
     Parameters
     ----------
-    path : str or Path
-    folder : str or Path
-        For what may be published; the custodian's folder appears beside it.
-    recipe : str, Path or dict, optional
-    bounds_alpha : float, optional
-        Read bounds that are not declared off the data, stretched by this factor.
-    decimals_from_data : bool
-        Read resolutions that are not declared off the data.
-    text : TextFormat, optional
-        How a CSV file is written.
+    path, folder : str or Path
+        The file, and the folder for what may be published; the custodian's appears beside it.
     public_report : bool
-        Whether a page on the release that may be published goes with it, report.html in
-        ``folder``.
+        Whether report.html in ``folder``, which may be published, goes with the release.
     custodian_report : bool
-        Whether the custodian gets a page of more than 50,000 records too; by an engine on this
-        machine that holds the table.
+        Whether the custodian gets a page of more than 50,000 records too.
     linkage : bool
         Whether a sample of the records is linked with the original, for the custodian.
-    overwrite : bool
     ledger : str or Path, optional
         The file that counts the releases of ``population``; by default beside ``folder``.
     escape_formulas : bool
         Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
     with_measurements : bool
-        Whether what a new table was drawn from goes with it, measurements.json and margins.json in
-        ``folder``.
+        Whether measurements.json and margins.json go with a new table.
     format : str, optional
         Of the release, one of `files.FORMATS`; by default that of the file.
     into : str, optional
@@ -101,11 +93,9 @@ def protect_file(
     progress : callable
         Gets the name of each step.
     **arguments
-        As for `protect`; names in ``attributes`` and ``keep`` may be lists with commas.
-
-    Returns
-    -------
-    Release
+        As for `protect`; names in ``attributes`` and ``keep`` may be lists with commas. And
+        ``text``, how a CSV file is written; ``bounds_alpha``, to read bounds that are not declared
+        off the data, stretched by this factor; ``decimals_from_data``, to read resolutions so.
 
     Raises
     ------
@@ -115,53 +105,35 @@ def protect_file(
     check_absent(Path(folder), overwrite=overwrite)
     if into is not None:
         check_new_table(into, overwrite=overwrite)
+    recipe = arguments.get("recipe")
     of_recipe = {} if recipe is None else read_recipe(recipe)
-    warn_of_outdated(merged(of_recipe, arguments))
+    said = apart(arguments)
+    warn_of_outdated(merged(of_recipe, said["arguments"]))
     if (arguments.get("engine") or of_recipe.get("engine")) == SPARK:
+        text = said.get("text")
         _refuse_in_spark(
             text is not None and not text.is_unsaid, format not in (None, "parquet"),
-            bounds_alpha, decimals_from_data, public_report, custodian_report, escape_formulas,
-            into,
+            said.get("bounds_alpha"), said.get("decimals_from_data"), public_report,
+            custodian_report, escape_formulas, into,
         )  # fmt: skip
-        release = release_in_spark(path, arguments, recipe, progress)
-        release.write(
+        release = release_in_spark(path, said["arguments"], recipe, progress)
+        how: dict[str, Any] = {"format": "parquet"}
+    else:
+        release, how = _release_of(
+            path,
             folder,
-            format="parquet",
-            overwrite=overwrite,
+            said,
+            custodian_report=custodian_report,
+            linkage=linkage,
             ledger=ledger,
+            escape_formulas=escape_formulas,
             with_measurements=with_measurements,
+            format=format,
             progress=progress,
         )
-        return release
-    made = _release_of(
-        path,
-        folder,
-        arguments,
-        recipe=recipe,
-        bounds_alpha=bounds_alpha,
-        decimals_from_data=decimals_from_data,
-        text=text,
-        custodian_report=custodian_report,
-        linkage=linkage,
-        ledger=ledger,
-        escape_formulas=escape_formulas,
-        with_measurements=with_measurements,
-        format=format,
-        progress=progress,
-    )
-    release, original = made.release, made.original
-
-    def custodians(written: Release) -> str:
-        from microveil import report  # pages are loaded where one is made
-
-        progress("writing the report")
-        return report.custodian_report(written, original)
-
     release.write(
         folder,
-        format=made.form.name,
-        text=made.text,
-        report=None if original is None else custodians,
+        **how,
         public_report=_publishable(release) if public_report else None,
         overwrite=overwrite,
         ledger=ledger,
@@ -189,36 +161,23 @@ def _publishable(release: Release) -> str:
     return publishable_report(release)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Made:
-    """A release of a file that is to be written.
+def _page_of(original: polars.DataFrame, progress: Progress) -> Callable[[Release], str]:
+    """Return what writes the custodian's page."""
 
-    Attributes
-    ----------
-    release : Release
-    form : Format
-        How it is written.
-    text : TextFormat or None
-        Of a file of text.
-    original : polars.DataFrame or None
-        For the custodian's report; None where there is none, so that nothing holds a large one.
-    """
+    def page(written: Release) -> str:
+        from microveil.report import custodian_report
 
-    release: Release
-    form: Format
-    text: TextFormat | None
-    original: polars.DataFrame | None
+        progress("writing the report")
+        return custodian_report(written, original)
+
+    return page
 
 
 def _release_of(
     path: str | Path,
     folder: str | Path,
-    arguments: Mapping[str, Any],
+    said: Mapping[str, Any],
     *,
-    recipe: str | Path | Mapping[str, Any] | None,
-    bounds_alpha: float | None,
-    decimals_from_data: bool,
-    text: TextFormat | None,
     custodian_report: bool,
     linkage: bool,
     ledger: str | Path | None,
@@ -226,18 +185,10 @@ def _release_of(
     with_measurements: bool,
     format: str | None,  # noqa: A002 -- as `protect_file` has it
     progress: Progress,
-) -> _Made:
-    """Protect the table of a file, and write nothing."""
-    source, asked = asked_of(
-        path,
-        arguments,
-        recipe=recipe,
-        bounds_alpha=bounds_alpha,
-        decimals_from_data=decimals_from_data,
-        text=text,
-        beside=Path(folder).absolute().parent,
-        progress=progress,
-    )
+) -> tuple[Release, dict[str, Any]]:
+    """Protect the table of a file, and write nothing; say how it is to be written."""
+    beside = Path(folder).absolute().parent
+    source, asked = asked_of(path, **said, beside=beside, progress=progress)
     form = named_format(source.format.name if format is None else format)
     if escape_formulas and not form.is_text:
         rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
@@ -258,19 +209,62 @@ def _release_of(
         plan_notes(planned, settled, progress),
         notes=file_notes(is_reported=is_reported),
         input=source.origin,
-        **kept_of_recipe(recipe, source.text),
+        **kept_of_recipe(said.get("recipe"), source.text),
     )
-    original = original_of(planned, source.frame)
+    original = _kept(planned, source.frame)
     release = with_findings(release, planned, original, asked, linkage=linkage, progress=progress)
     too_long = [name for name, column in release.schema.items() if form.loses(column.labels)]
     if too_long:
         release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
-    return _Made(
-        release=release,
-        form=form,
-        text=_text_of(source, form),
-        original=original.lazy().collect() if is_reported else None,
+    page = _page_of(original.lazy().collect(), progress) if is_reported else None
+    return release, {"format": form.name, "text": _text_of(source, form), "report": page}
+
+
+def _kept(planned: Plan, frame: Frame) -> Frame:
+    """Return the table of a file without the records of units that were left out."""
+    if planned.units is None or not planned.units.n_dropped:
+        return frame
+    kept: Frame = rebuilt(planned.table, {}, frame.collect_schema().names())
+    return kept
+
+
+def with_findings(
+    release: Release,
+    planned: Plan,
+    original: Frame,
+    asked: Mapping[str, Any],
+    *,
+    linkage: bool | str,
+    progress: Progress,
+) -> Release:
+    """Hold a release against its original, and write what was found into its manifest.
+
+    Before the release is written: it and what its custodian reads appear together or not at all.
+    """
+    codes, memory, n_records = codes_of(asked), asked.get("memory"), planned.table.n_records
+    at_once = columns_at_once(n_records, None if memory is None else bytes_of(memory))
+    if isinstance(original, polars.LazyFrame) and linkage is True:
+        linkage = at_once is None or len(planned.attributes) <= at_once or TOO_LARGE
+    listed = {part.attribute.name: part.attribute.categories for part in planned.attributes}
+    found = release_findings(
+        original,
+        release.data,
+        list(listed),
+        in_place=planned.guarantee.in_place,
+        linkage=linkage,
+        # Categories with their words where these have an order; ordered numbers are numbers.
+        categories={
+            name: words.words if words.ordered else None
+            for name, words in listed.items()
+            if words is not None and (words.words or not words.ordered)
+        },
+        codes=(codes, codes_in_release(codes, planned.guarantee)),
+        at_once=at_once,
+        progress=progress,
     )
+    notes = [*release.manifest.custodian_notes, *warnings_of(found)]
+    manifest = release.manifest.with_entries(custodian_notes=notes, findings=found)
+    return replace(release, manifest=manifest)
 
 
 def _refuse_measurements_of(settled: Settled | SettledParts) -> None:
@@ -286,19 +280,9 @@ def _refuse_measurements_of(settled: Settled | SettledParts) -> None:
 def counted_releases(
     release: Release, folder: str | Path, ledger: str | Path | None = None
 ) -> Totals | None:
-    """Return what the releases of a population come to, a release that was written among them.
+    """Return what the releases of a population come to, one of `protect_file` among them.
 
-    Parameters
-    ----------
-    release : Release
-        Of `protect_file`.
-    folder, ledger
-        As given there.
-
-    Returns
-    -------
-    Totals or None
-        None where no population was named.
+    None where no population was named.
     """
     place = ledger_place(folder, release.population, ledger)
     if place is None or release.population is None:
@@ -317,9 +301,7 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     return text.separated_by(separator)
 
 
-def _written_whole(
-    data: polars.DataFrame | polars.LazyFrame, planned: Plan
-) -> polars.DataFrame | polars.LazyFrame:
+def _written_whole(data: Frame, planned: Plan) -> Frame:
     """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
     whole = [
         part.attribute.name
@@ -335,20 +317,9 @@ def _written_whole(
 
 @stands_alone
 def inspect_file(
-    path: str | Path,
-    text: TextFormat | None,
-    output: Path | None,
-    *,
-    scope: str | None = None,
-    show_values: bool = False,
-    missing_codes: Any = None,
-    missing_values: Any = None,
+    path: str | Path, text: TextFormat | None, output: Path | None, **asked: Any
 ) -> tuple[SourceFile, str]:
     """Look at a file and propose a recipe, written to ``output`` where one is given.
-
-    With ``scope`` it asks for a method that covers it; with ``show_values`` it holds the
-    categories seen, and what looks like a code for a missing value, for a person to confirm.
-    ``missing_codes`` and ``missing_values``, as flags have them, go into the recipe.
 
     Raises
     ------
@@ -357,24 +328,16 @@ def inspect_file(
     RequestError
         If there is no such scope.
     """
-    source, proposed = look_at_file(
-        path,
-        text,
-        scope=scope,
-        show_values=show_values,
-        missing_codes=missing_codes,
-        missing_values=missing_values,
-    )
-    recipe = proposed.text
+    source, proposed = look_at_file(path, text, **asked)
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as file:
-                file.write(recipe)
+                file.write(proposed.text)
         except FileExistsError:
             raise FileError(f"{output}", "it exists already", "name another file") from None
         except OSError:
             raise FileError(f"{output}", "it cannot be written", "name another place") from None
-    return source, recipe
+    return source, proposed.text
 
 
 @stands_alone
@@ -384,17 +347,15 @@ def look_at_file(
     *,
     scope: str | None = None,
     show_values: bool = False,
-    missing_codes: Any = None,
-    missing_values: Any = None,
+    **codes: Any,
 ) -> tuple[SourceFile, ProposedRecipe]:
-    """Look at a file and propose a recipe, as `inspect_file` does, with what it says as sentences.
+    """Look at a file and propose a recipe, with what it says as sentences.
 
-    Raises
-    ------
-    RequestError
-        If there is no such scope.
+    With ``scope`` it asks for a method that covers it; with ``show_values`` it holds the
+    categories seen, and what looks like a code for a missing value, for a person to confirm.
+    ``missing_codes`` and ``missing_values``, as flags have them, go into the recipe.
     """
-    source, declared = read_with_codes(path, text, missing_codes, missing_values)
+    source, declared = read_with_codes(path, text, codes)
     proposed = proposed_recipe(
         labelled(source),
         source.name,
@@ -404,3 +365,21 @@ def look_at_file(
         **declared,
     )
     return source, proposed
+
+
+@stands_alone
+def categories_of_file(
+    path: str | Path, text: TextFormat | None, column: str, **codes: Any
+) -> list[str]:
+    """Read the different values of a column of text, for a person who asks for them.
+
+    They are in alphabetical order, however many there are; what stands for a missing value, see
+    `look_at_file`, is none.
+    """
+    source, declared = read_with_codes(path, text, codes)
+    opened = open_table(labelled(source), codes_of(declared))
+    seen = categories_seen(opened, column) if column in opened.names else None
+    if seen is None:
+        rule = "values are listed of columns of text, and the table has none of this name"
+        raise DataError(f"column '{column}'", rule, "choose a column of text")
+    return seen

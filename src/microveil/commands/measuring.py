@@ -7,13 +7,14 @@ from typing import Any
 import polars
 
 from microveil.commands.asking import (
+    Recipe,
     codes_of,
     read_with_codes,
     resolve_names,
     text_of_recipe,
     words_but,
 )
-from microveil.commands.custodians import missing_beside, recipe_beside
+from microveil.commands.custodians import manifest_beside
 from microveil.errors import stands_alone
 from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measurements_beside
 from microveil.evaluation.assess import assess
@@ -31,6 +32,8 @@ from microveil.schema import Kind
 __all__ = ["assess_files", "attack_files"]
 
 Progress = Callable[[str], None]
+# Lists of columns that a command line may give with commas.
+LISTS = ("attributes", "by", "known", "secret", "quasi_identifiers")
 
 
 @stands_alone
@@ -39,40 +42,30 @@ def attack_files(
     protected: str | Path,
     *,
     control: str | Path | None = None,
-    names: Mapping[str, Iterable[str] | None],
-    recipe: str | Path | Mapping[str, Any] | None = None,
+    recipe: Recipe = None,
     text: TextFormat | None = None,
     paired: bool = True,
-    missing_codes: Any = None,
-    missing_values: Any = None,
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> AttackReport:
     """Attack a protected file, or a release's folder, as `attack` does.
 
-    ``names`` are lists of columns by argument; a recipe, by default the one that a release was
-    made by, says by its roles what is known and what is secret where they do not; one that is
-    named says how the files are written, too.
+    Lists of columns may have commas; a recipe, by default the one that a release was made by, says
+    by its roles what is known and what is secret where they do not; one that is named says how the
+    files are written, too.
 
     That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
     """
     progress("reading the tables")
     protected = table_of_release(protected)
-    recipe = _recipe_beside(protected) if recipe is None else recipe
+    of_release, declared_before = manifest_beside(protected)
+    recipe = of_release if recipe is None else recipe
     text = text_of_recipe(recipe, text)
     texts = of_each(text, original, protected, *(() if control is None else (control,)))
-    source, declared = read_with_codes(
-        original, texts[0], missing_codes, missing_values,
-        declared_before=_missing_beside(protected),
-    )  # fmt: skip
+    source, declared = read_with_codes(original, texts[0], arguments, before=declared_before)
     before, words_of = source.whole, codes_of(declared).words_of
     after = read_file(protected, text=texts[1], missing=words_of).whole
     others = None if control is None else read_file(control, text=texts[2], missing=words_of).whole
-    listed: dict[str, Any] = {
-        argument: resolve_names(given, before.columns)
-        for argument, given in names.items()
-        if given is not None
-    }
     guarantee = _guarantee_of(protected, after.columns)
     paired = paired and has_pairs(guarantee, before.height - after.height)
     if guarantee is not None:
@@ -81,57 +74,29 @@ def attack_files(
         if guarantee.has_new_numbers:
             after = after.drop(str(guarantee.unit.column))  # not what the original holds
     progress("attacking")
-    return attack(
-        before,
-        after,
-        control=others,
-        paired=paired,
-        recipe=recipe,
-        **listed,
-        **declared,
-        **arguments,
-    )
-
-
-def _with_words(guarantee: Guarantee | None) -> set[str]:
-    """Name the categories of a release that say in words why a cell is missing."""
-    return {
-        terms.name
-        for terms in (() if guarantee is None else guarantee.attributes)
-        if terms.kind in {Kind.ORDINAL, Kind.NOMINAL}
-        and any(isinstance(code, str) for code in terms.reasons)
-    }
+    asked = {**_with_names(arguments, before.columns), **declared}
+    return attack(before, after, control=others, paired=paired, recipe=recipe, **asked)
 
 
 def assess_files(
     original: str | Path,
     protected: str | Path,
-    attributes: Iterable[str] | None,
+    attributes: Iterable[str] | None = None,
     *,
     text: TextFormat | None,
-    paired: bool = True,
-    k: int | None = None,
-    by: Iterable[str] | None = None,
-    rules: Iterable[str] | None = None,
-    missing_codes: Any = None,
-    missing_values: Any = None,
-    corrected: bool = False,
-    linkage: bool = True,
-    sample: int | None = None,
-    quasi_identifiers: Iterable[str] | None = None,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    weights: str | None = None,
-    **analyses: Any,
+    recipe: Recipe = None,
+    **arguments: Any,
 ) -> Assessment:
     """Measure a protected file, or a release's folder, against its original; see `assess`.
 
     What is promised is read from the guarantee that lies beside a release, and margins of
-    subgroups come from the measurements there. Names in ``attributes``, ``by`` and
-    ``quasi_identifiers`` may be lists with commas; a recipe, by default the one that a release was
-    made by, says by its roles what they are where they are not named.
+    subgroups come from the measurements there. Lists of columns may have commas; a recipe, by
+    default the one that a release was made by, says by its roles what they are where they are not
+    named.
     """
     protected = table_of_release(protected)
-    recipe = _recipe_beside(protected) if recipe is None else recipe
+    of_release, declared_before = manifest_beside(protected)
+    recipe = of_release if recipe is None else recipe
     of_original, text = of_each(text_of_recipe(recipe, text), original, protected)
     # Where its columns are known without it the release is read after the original: the bytes of
     # one file at a time are then held beside the tables.
@@ -143,9 +108,7 @@ def assess_files(
         columns = list(outline.kinds)
     guarantee = _guarantee_of(protected, columns)
     apart = _with_words(guarantee)
-    source, declared = read_with_codes(
-        original, of_original, missing_codes, missing_values, apart, _missing_beside(protected)
-    )
+    source, declared = read_with_codes(original, of_original, arguments, apart, declared_before)
     read = source.whole
     del source
     before = _in_one_piece(read)
@@ -153,31 +116,26 @@ def assess_files(
     read = file.read(missing=words_but(codes_of(declared), apart)).whole
     del file
     after = _in_one_piece(read)
-    names, groups, known = (
-        None if given is None else resolve_names(given, before.columns)
-        for given in (attributes, by, quasi_identifiers)
-    )
-    return assess(
-        before,
-        after,
-        names,
-        paired=paired,
-        k=k,
-        by=groups,
-        rules=rules,
-        corrected=corrected,
-        linkage=linkage,
-        sample=sample,
-        quasi_identifiers=known,
-        recipe=recipe,
-        weights=weights,
-        guarantee=guarantee,
-        measurements=None
-        if groups is None
-        else measurements_beside(address_of(protected).path, guarantee),
-        **declared,
-        **analyses,
-    )
+    asked = {**_with_names({**arguments, "attributes": attributes}, before.columns), **declared}
+    if asked.get("by") is not None:
+        asked["measurements"] = measurements_beside(address_of(protected).path, guarantee)
+    return assess(before, after, recipe=recipe, guarantee=guarantee, **asked)
+
+
+def _with_names(arguments: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """Return arguments with their lists of columns as names."""
+    given = {name: arguments[name] for name in LISTS if arguments.get(name) is not None}
+    return {**arguments, **{name: resolve_names(said, columns) for name, said in given.items()}}
+
+
+def _with_words(guarantee: Guarantee | None) -> set[str]:
+    """Name the categories of a release that say in words why a cell is missing."""
+    return {
+        terms.name
+        for terms in (() if guarantee is None else guarantee.attributes)
+        if terms.kind in {Kind.ORDINAL, Kind.NOMINAL}
+        and any(isinstance(code, str) for code in terms.reasons)
+    }
 
 
 def _in_one_piece(frame: polars.DataFrame) -> polars.DataFrame:
@@ -207,15 +165,3 @@ def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None
     """Read the guarantee beside a table, where that is a file of this machine."""
     address = address_of(place)
     return guarantee_beside(address.path, columns) if address.scheme == "file" else None
-
-
-def _recipe_beside(place: str | Path) -> dict[str, Any] | None:
-    """Read what the manifest of a release has of a recipe, where it is one of this machine."""
-    address = address_of(place)
-    return recipe_beside(address.path) if address.scheme == "file" else None
-
-
-def _missing_beside(place: str | Path) -> dict[str, Any]:
-    """Read what stood for a missing value in the original of a release of this machine."""
-    address = address_of(place)
-    return missing_beside(address.path) if address.scheme == "file" else {}

@@ -1,6 +1,6 @@
 """Flags of the form NAME=VALUES, read once the columns of the table are known."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from microveil.errors import RequestError
@@ -12,58 +12,36 @@ __all__ = ["split_pairs", "with_named_values"]
 
 
 def with_named_values(arguments: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """Return arguments with what flags say of single columns as mappings by name.
+    """Return arguments of `protect` with what flags say of single columns as mappings by name.
 
-    Parameters
-    ----------
-    arguments : dict
-        Of `protect`. Those whose flags go by column, ``bounds`` for example, may be lists of
-        NAME=VALUES; so may ``ordered``, which goes into the categories.
-    columns : sequence of str
-        Of the table.
+    Those whose flags go by column, ``bounds`` for example, may be lists of NAME=VALUES; so may
+    ``ordered``, which goes into the categories. Of two entries for one column the last counts.
 
-    Raises
-    ------
-    RequestError
-        If an entry names no column or has no values of the form it wants. Of two entries for
-        one column the last counts.
-
-    Examples
-    --------
     >>> with_named_values({"bounds": ["a=0:9"], "ordered": ["b=c=low,high"]}, ["a", "b", "b=c"])
     {'bounds': {'a': ('0', '9')}, 'categories': {'b=c': Ordered(values=('low', 'high'))}}
     """
     found = {name: value for name, value in arguments.items() if name != "ordered"}
-    of_columns = (argument.name for argument in declared() if argument.flag is dict)
-    for name in of_columns:
-        if name != "categories" and _is_flag(found.get(name)):
-            flag = f"--{name.replace('_', '-')}"
-            found[name] = split_pairs(found[name], flag, columns)
-            if name == "bounds":
-                found[name] = {column: _ends(column, ends) for column, ends in found[name].items()}
-            if name == "missing_codes":
-                found[name] = {
-                    column: _list(column, flag, codes, "code")
-                    for column, codes in found[name].items()
-                }
-    categories = found.get("categories")
-    if categories is not None and _is_flag(categories):
-        pairs = split_pairs(categories, "--categories", columns)
-        found["categories"] = {name: _list(name, "--categories", v) for name, v in pairs.items()}
+    of_columns = [argument.name for argument in declared() if argument.flag is dict]
+    for name in sorted(of_columns, key=lambda name: name == "categories"):
+        if isinstance(found.get(name), list | tuple):
+            found[name] = _by_column(name, found[name], columns)
     if arguments.get("ordered"):
-        pairs = split_pairs(arguments["ordered"], "--ordered", columns)
-        listed = {name: Ordered(tuple(_list(name, "--ordered", v))) for name, v in pairs.items()}
+        lists = _by_column("ordered", arguments["ordered"], columns)
         others = found.get("categories") or {}
-        if twice := sorted(set(listed) & set(others)):
+        if twice := sorted(set(lists) & set(others)):
             raise RequestError(
                 f"--ordered {twice[0]}", "its categories are given already", "list them once"
             )
-        found["categories"] = {**others, **listed}
+        ordered = {name: Ordered(tuple(listed)) for name, listed in lists.items()}
+        found["categories"] = {**others, **ordered}
     return found
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, list | tuple)
+def _by_column(name: str, given: Iterable[str], columns: Sequence[str]) -> dict[str, Any]:
+    """Read the entries of a flag."""
+    flag = f"--{name.replace('_', '-')}"
+    pairs, read = split_pairs(given, flag, columns), READ.get(name)
+    return {column: read(flag, column, value) if read else value for column, value in pairs.items()}
 
 
 def split_pairs(given: Iterable[str], flag: str, columns: Sequence[str]) -> dict[str, str]:
@@ -88,21 +66,27 @@ def split_pairs(given: Iterable[str], flag: str, columns: Sequence[str]) -> dict
     return pairs
 
 
-def _ends(name: str, value: str) -> tuple[str, ...]:
+def _ends(flag: str, name: str, value: str) -> tuple[str, ...]:
     parts = tuple(value.split(":"))
     if len(parts) < 2:
-        raise RequestError(f"--bounds {name}", "bounds are two values", f"write {name}=LOWER:UPPER")
+        raise RequestError(f"{flag} {name}", "bounds are two values", f"write {name}=LOWER:UPPER")
     return parts
 
 
-def _list(name: str, flag: str, value: str, noun: str = "category") -> list[str]:
+def _list(flag: str, name: str, value: str) -> list[str]:
     """Read a list; an entry with a comma in it needs a recipe."""
     parts = value.split(",")
     if not all(parts):
-        example = "-9,-8" if noun == "code" else "North,South"
+        is_code = flag == "--missing-codes"
+        noun, example = ("code", "-9,-8") if is_code else ("category", "North,South")
         raise RequestError(
             f"{flag} {name}",
             f"a {noun} is empty",
             f"write {name}={example}; one that holds a comma can be listed in a recipe",
         )
     return parts
+
+
+READ: Mapping[str, Callable[[str, str, str], Any]] = {
+    "bounds": _ends, "missing_codes": _list, "categories": _list, "ordered": _list,
+}  # fmt: skip

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["in_words", "time_left", "time_left_of"]
+__all__ = ["time_left", "time_left_of"]
 
 # What part of the time that a release takes is behind when a step begins, by its first word:
 # measured of dp-um, in random order too, and dp-synthetic on files of 10^7 records and 15 or 20
@@ -21,23 +21,11 @@ LONG = 5.0
 
 
 def time_left(steps: Iterable[tuple[str, float]], elapsed: float) -> str | None:
-    """Estimate how long a release still takes, in words.
+    """Estimate how long a release still takes; None where it is too early, or should be done.
 
-    Parameters
-    ----------
-    steps : iterable of (str, float)
-        Those that have begun, and when, in seconds since the first one: the last that says how
-        much is behind it decides.
-    elapsed : float
-        Seconds since the first one.
+    ``steps`` are those that have begun, and when, in seconds since the first one, as ``elapsed``
+    is: the last that says how much is behind it decides.
 
-    Returns
-    -------
-    str or None
-        None where it is too early to say, or it should be done.
-
-    Examples
-    --------
     >>> steps = [("partitioning", 50.0), ("randomising AGE", 60.0)]
     >>> time_left(steps, 60.0), time_left([("reading AGE", 150.0)], 150.0)
     ('about 2 min left', None)
@@ -46,37 +34,19 @@ def time_left(steps: Iterable[tuple[str, float]], elapsed: float) -> str | None:
     totals = [began / share for began, share in shares if share is not None]
     if not totals or elapsed < LONG or elapsed >= totals[-1]:
         return None
-    return in_words(totals[-1] - elapsed)
+    return _in_words(totals[-1] - elapsed)
 
 
 def time_left_of(done: int, total: int, elapsed: float) -> str | None:
-    """Estimate how long the rest takes of what is counted, in words.
+    """Estimate how long the rest takes of what is counted, ``elapsed`` seconds after none was.
 
-    Parameters
-    ----------
-    done, total : int
-    elapsed : float
-        Seconds since none was done.
-
-    Returns
-    -------
-    str or None
-        None where it is too early to say, or all is done.
-
-    Examples
-    --------
     >>> time_left_of(10, 30, 60.0), time_left_of(0, 30, 60.0)
     ('about 2 min left', None)
     """
     if not 0 < done < total or elapsed < LONG:
         return None
-    return in_words(elapsed * (total - done) / done)
+    return _in_words(elapsed * (total - done) / done)
 
 
-def in_words(seconds: float) -> str:
-    """Say in whole minutes or seconds how much time is left.
-
-    >>> in_words(45.2)
-    'about 45 s left'
-    """
+def _in_words(seconds: float) -> str:
     return f"about {seconds / 60:.0f} min left" if seconds >= 60 else f"about {seconds:.0f} s left"
