@@ -100,7 +100,7 @@ def test_being_missing_costs_pram_no_more_than_a_value(reasons):
     outcomes = [0, 1, 2, None, *([-9, -8] if reasons else [])]
     laws = {}
     for cells in itertools.product(outcomes, repeat=2):
-        part = pram_plan(list(cells), reasons=reasons).singles[0]
+        part = pram_plan(list(cells), reasons=reasons).attributes[0]
         rows = part.weights[part.codes]
         laws[cells] = [[Fraction(int(weight), int(row.sum())) for weight in row] for row in rows]
     assert {len(law[0]) for law in laws.values()} == {len(outcomes)}
@@ -122,7 +122,7 @@ def test_pram_draws_missing_cells_as_it_draws_values(reasons):
     outcomes = [0, 1, 2, None, *([-9, -8] if reasons else [])]
     cells = [cell for cell in outcomes for _ in range(20_000)]
     planned = pram_plan(cells, reasons=reasons)
-    drawn = planned.singles[0].draw(RandomSource.seeded(1), isotonic=False)
+    drawn = planned.attributes[0].draw(RandomSource.seeded(1), isotonic=False)
     released = restored(planned.table, "A", drawn).to_list()
     stay = np.e / (np.e + len(outcomes) - 1)
     for place, cell in enumerate(outcomes):
@@ -145,7 +145,7 @@ def test_pram_covers_which_cells_are_missing():
 def test_nothing_of_the_original_decides_what_pram_refuses():
     """A table without any value, or with one alone, is released like another."""
     for cells in ([None, None, None], [1, None, None]):
-        assert pram_plan(cells, reasons=False).singles[0].weights.shape == (4, 4)
+        assert pram_plan(cells, reasons=False).attributes[0].weights.shape == (4, 4)
 
 
 def test_an_invariant_matrix_leaves_the_share_of_missing_cells_as_it_is():
@@ -154,7 +154,7 @@ def test_an_invariant_matrix_leaves_the_share_of_missing_cells_as_it_is():
     table = pl.DataFrame({"A": cells}, schema={"A": pl.Int64})
     codes = {"missing_codes": {"A": [-9, -8]}, "missing_reasons": True}
     request = {**PROTECTED, "bounds": {"A": (0, 1)}, "matrix": {"A": "invariant"}}
-    weights = mv.plan(table, **request, **codes).singles[0].weights
+    weights = mv.plan(table, **request, **codes).attributes[0].weights
     shares = np.array([5, 10, 4, 8, 3]) / 30
     assert shares @ (weights / weights.sum(axis=1, keepdims=True)) == pytest.approx(shares)
 
@@ -185,7 +185,7 @@ def test_words_that_are_missing_everywhere_are_no_reasons():
     table = pl.DataFrame({"A": ["m", "f", "refused", "NA"] * 30})
     codes = {"missing_codes": {"A": "refused"}, "missing_values": "NA", "missing_reasons": True}
     request = {**PROTECTED, "epsilon": 20, "categories": {"A": ["m", "f"]}}
-    part = mv.plan(table, **request, **codes).singles[0]
+    part = mv.plan(table, **request, **codes).attributes[0]
     assert part.codes.tolist() == [0, 1, 3, 2] * 30
     kept = {**request, "missing": "keep"}
     data = mv.protect(table, **kept, **codes).data["A"].to_list()

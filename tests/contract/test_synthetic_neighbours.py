@@ -20,8 +20,9 @@ from microveil.errors import DataError
 from microveil.noise.noise import RandomSource
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import draw
+from microveil.protect.planning import plan_of
 from microveil.protect.releasing import released
-from microveil.protect.settling import plan_settled, settle_asked
+from microveil.protect.settling import settle
 
 N = 120
 BOUNDS = {"AGE": (0, 100), "PAY": (-1000, 50_000), "BORN": ("1900-01-01", "2020-12-31"),
@@ -87,10 +88,8 @@ PAIRS = {
 
 
 def release_of(table, *, source=3, **more):
-    settled = settle_asked(table, {**ASKED, **more})
-    planned = plan_settled(settled)
-    drawn = draw(planned, source=RandomSource.seeded(source))
-    return released(planned, drawn, plan_notes(planned, settled))
+    planned = plan_of(settle(table, {**ASKED, **more}))
+    return released(planned, draw(planned, seed=source), plan_notes(planned))
 
 
 def published(table, folder, **more):

@@ -26,7 +26,7 @@ def test_no_two_attributes_share_their_randomness(make):
     ages, codes = RANDOM.integers(0, 101, 2000), RANDOM.integers(0, 2, 2000)
     columns = {"AGE": ages, "AGE2": ages, "CODE": codes, "CODE2": codes}
     planned = mv.plan(columns, **asked(columns, epsilon=4))
-    found = planned.synthetic.measured(Counter(planned.columns), make()).attributes
+    found = planned.synthetic.measured(Counter(planned.prepared.columns), make()).attributes
     cuts = [one.cuts.codes for one in found if isinstance(one, CutsMeasured)]
     counts = [one.levels.counts for one in found if not isinstance(one, CutsMeasured)]
     assert len(cuts) == len(counts) == 2
@@ -48,7 +48,7 @@ def test_records_are_drawn_by_a_stream_that_never_asked(monkeypatch):
             return step(plan, *given)
 
         monkeypatch.setattr(SyntheticPlan, name, watched)
-    planned.synthetic.draw(Counter(planned.columns), RandomSource.seeded(1))
+    planned.synthetic.draw(Counter(planned.prepared.columns), RandomSource.seeded(1))
     assert set(first) == {"measured", "drawn"}
     assert not set(first["measured"]) & set(first["drawn"])
 

@@ -39,7 +39,8 @@ def test_an_assessment_says_what_it_compared():
 def test_a_plan_holds_what_was_asked_for_before_any_noise():
     """Seed, order and shape of the request."""
     plan = mv.plan(PEOPLE, **ASKED, seed=3)
-    assert (plan.seed, plan.isotonic, bool(plan.shuffle)) == (3, False, False)
+    request = plan.prepared.request
+    assert (request.seed, plan.isotonic, request.order) == (3, False, None)
 
 
 def test_parts_take_the_steps_of_their_methods():

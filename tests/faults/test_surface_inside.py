@@ -5,7 +5,7 @@ import numpy as np
 import microveil as mv
 from microveil.files.text import TextFormat
 from microveil.noise.noise import RandomSource
-from microveil.protect.plan import drawn_cells
+from microveil.protect.draw import drawn_cells
 
 PEOPLE = {"AGE": np.arange(60) ** 2 % 61 + 20}
 BOUNDS = {"AGE": (0, 120)}
@@ -31,7 +31,7 @@ def test_a_plan_draws_one_value_a_unit_and_orders_clusters_where_asked():
 def drawn(plan, *, seed=1, isotonic=False):
     """Return what a plan's one attribute comes to."""
     source = RandomSource.seeded(seed)
-    return drawn_cells(plan.singles[0], plan.units, source, isotonic=isotonic).values
+    return drawn_cells(plan.attributes[0], plan.units, source, isotonic=isotonic).values
 
 
 def test_a_release_is_written_as_is_said_and_says_what_it_does(tmp_path):

@@ -231,7 +231,7 @@ def test_a_draw_asks_what_its_plan_says_and_no_more(more, monkeypatch):
     plan = mv.plan(table, **ASKED, **more)
     kind = {"is_concentrated": "delta" in more}
     watch = Watch(monkeypatch)
-    plan.synthetic.draw(Counter(plan.columns), RandomSource.seeded(1))
+    plan.synthetic.draw(Counter(plan.prepared.columns), RandomSource.seeded(1))
     cost = sum(cost_of_noise(noise, **kind) for noise in watch.noises)
     cost += sum(cost_of_choice(rate, **kind) for rate in watch.choices)
     due = [part.rates for part in plan.attributes if isinstance(part, CutsPlan)]
@@ -248,7 +248,7 @@ def test_a_counter_is_asked_for_counts_alone():
     """Of the data a draw sees codes, and how many records are in bins that it set."""
     table, asked = people(), set()
     plan = mv.plan(table, **ASKED, epsilon=20)
-    inner = Counter(plan.columns)
+    inner = Counter(plan.prepared.columns)
 
     class Watched:
         def __getattr__(self, name):

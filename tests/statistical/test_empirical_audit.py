@@ -27,7 +27,7 @@ from microveil.audit.empirical.neighbours import Clustered, far_neighbour, near_
 from microveil.audit.empirical.tuning import tuned_to
 from microveil.noise.noise import RandomSource
 from microveil.protect.columns import prepare
-from microveil.protect.planning import plan_prepared
+from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
 
 LOWER, UPPER = 0, 12
@@ -70,14 +70,14 @@ def planned(table, request):
     """What `measured` takes: the first attribute's plan, and what it was made from."""
     made = Request.of({name: value for name, value in request.items() if value is not None})
     prepared = prepare(table, made)
-    whole = plan_prepared(prepared, made)
-    return whole.attributes[0], prepared, made, whole
+    whole = plan_of(prepared)
+    return whole.attributes[0], whole
 
 
 def tuned(table, request):
     """The mechanism of the first attribute, tuned to the table."""
-    part, prepared, made, _ = planned(table, request)
-    return tuned_to(part, prepared, made)
+    part, whole = planned(table, request)
+    return tuned_to(part, whole.prepared)
 
 
 # Bounds
@@ -438,18 +438,18 @@ def test_no_method_loses_more_than_it_claims(method, arguments):
 @pytest.mark.parametrize("method", ["dp-um", "idp-ls", "idp-cbls", "idp-vector", "laplace"])
 def test_too_little_noise_is_found(method):
     """A third of the noise: more than the epsilon is shown at cluster or vector scope."""
-    part, *made = planned(PEOPLE, on_people(method))
+    part, made = planned(PEOPLE, on_people(method))
     broken = replace(part, scales=part.scales // 3)
-    found = verb.measured(broken, *made, runs=8000, confidence=0.999, audit_seed=1)
+    found = verb.measured(broken, made, runs=8000, confidence=0.999, audit_seed=1)
     assert {"cluster", "vector"} & set(found.contradicted)
     assert "CONTRADICTED: the claim at" in found.to_text()
 
 
 def test_no_noise_is_found():
     """Sums that are hardly perturbed at all show the most that runs can."""
-    part, *made = planned(PEOPLE, on_people("dp-um"))
+    part, made = planned(PEOPLE, on_people("dp-um"))
     broken = replace(part, scales=np.ones_like(part.scales))
-    found = verb.measured(broken, *made, runs=2000, confidence=0.999, audit_seed=1)
+    found = verb.measured(broken, made, runs=2000, confidence=0.999, audit_seed=1)
     assert found.contradicted == ("cluster", "vector")
     for finding in found.scopes.values():
         assert finding.lower_bound == found.most_that_runs_can_show
@@ -502,8 +502,8 @@ def test_clusters_are_formed_by_the_attributes_of_the_block(blocks, together):
 @pytest.mark.parametrize(("method", "sorted_only"), [("record-dp", True), ("kanon-dp", False)])
 def test_clusters_by_distance_are_seen_without_their_order(method, sorted_only):
     """The order in which MDAV forms clusters is not seen in a release."""
-    part, prepared, made, whole = planned(PEOPLE, on_people(method, attributes=["A", "B"]))
-    experiments = verb._centroid_experiments(tuned_to(part, prepared, made), whole)
+    part, whole = planned(PEOPLE, on_people(method, attributes=["A", "B"]))
+    experiments = verb._centroid_experiments(tuned_to(part, whole.prepared), whole)
     assert experiments["vector"].ascending is sorted_only
     assert experiments["row"].rows
 

@@ -12,7 +12,7 @@ import pytest
 from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.audit import measured
 from microveil.protect.columns import prepare
-from microveil.protect.planning import plan_prepared
+from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
 
 pytestmark = pytest.mark.slow
@@ -137,12 +137,11 @@ def test_noise_that_is_too_small_is_found(method, scope):
     request = Request.of(
         {"method": method, "epsilon": 1, "k": 10, "bounds": DOMAIN, "attributes": ["INCOME"]}
     )
-    prepared = prepare(INCOMES, request)
-    planned = plan_prepared(prepared, request)
+    planned = plan_of(prepare(INCOMES, request))
     (part,) = planned.attributes
     settings = {"runs": RUNS, "confidence": CONFIDENCE, "audit_seed": 1}
     broken = replace(part, scales=part.scales // 3)
-    assert scope in measured(broken, prepared, request, planned, **settings).contradicted
+    assert scope in measured(broken, planned, **settings).contradicted
     if method == "laplace":
         broken = replace(part, scales=part.scales // 5 * 4)
-        assert scope in measured(broken, prepared, request, planned, **settings).contradicted
+        assert scope in measured(broken, planned, **settings).contradicted

@@ -26,7 +26,7 @@ from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
 from microveil.protect.columns import prepare
-from microveil.protect.planning import plan_prepared
+from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
 from microveil.synthesis.counter import Counter as RecordCounter
 from microveil.synthesis.cuts import Candidates, recursive_medians
@@ -52,8 +52,8 @@ def made(values, **arguments):
     """Everything that `measured` takes of a request, its own plan first."""
     request = Request.of({"method": "dp-synthetic", "epsilon": 1, **arguments})
     prepared = prepare({"X": values}, request)
-    planned = plan_prepared(prepared, request)
-    return planned.attributes[0], prepared, request, planned
+    planned = plan_of(prepared)
+    return planned.attributes[0], planned
 
 
 def attacked(part, *rest, runs=300, confidence=0.9999, audit_seed=0):
@@ -151,8 +151,8 @@ def test_the_verb_attacks_one_attribute_and_says_what_that_is():
 def test_neighbours_differ_in_one_record_within_the_domain(own):
     """Which one is replaced, and by what: a value, or none; tails go to the other end."""
     values = WORDS if "categories" in own else GAP
-    part, prepared, *_ = made(values, **own)
-    (column,) = prepared.columns
+    part, whole = made(values, **own)
+    (column,) = whole.prepared.columns
     lower, upper = column.attribute.grid_bounds
 
     def counted(one):
@@ -180,10 +180,10 @@ def test_weights_by_rank_are_those_of_the_distance_from_the_middle(rate):
 
 def test_scores_of_cuts_are_the_logarithm_of_their_chance():
     """Over all cuts that there can be chances sum to 1, and draws come as often as they say."""
-    part, prepared, *_ = made(GAP, **OF_NUMBERS)
+    part, whole = made(GAP, **OF_NUMBERS)
     candidates = Candidates(lower=0, upper=1000, count=7)
     weights = [_Weights.of(rate, N) for rate in part.rates]
-    codes = _Codes.of(part, prepared.columns[0], weights, candidates.count)
+    codes = _Codes.of(part, whole.prepared.columns[0], weights, candidates.count)
     cuts = [
         chosen
         for middle in range(1, 8)
@@ -242,8 +242,8 @@ class _Held:
 @pytest.mark.parametrize("delta", [0, 0.01])
 def test_scores_of_counts_never_exceed_what_laplace_noise_allows(delta):
     """A ratio of likelihoods: of Laplace noise at most the share, of Gaussian without bound."""
-    part, prepared, *_ = made(WORDS, delta=delta, **OF_WORDS)
-    (column,) = prepared.columns
+    part, whole = made(WORDS, delta=delta, **OF_WORDS)
+    (column,) = whole.prepared.columns
     (neighbour,) = _neighbours(part, column)
     score, counter = _scoring(part, column)(neighbour), RecordCounter([column])
     source = RandomSource.seeded(1)
@@ -256,8 +256,8 @@ def test_scores_of_counts_never_exceed_what_laplace_noise_allows(delta):
 
 def test_the_neighbour_that_is_attacked_is_one_that_is_told_apart():
     """Of several the one by whose scores the two laws are farthest apart, in trial runs."""
-    part, prepared, *_ = made(TABLES["a canary in the tail"], **OF_NUMBERS)
-    chosen = measurement_experiment(part, prepared.columns[0], RandomSource.seeded(1))
+    part, whole = made(TABLES["a canary in the tail"], **OF_NUMBERS)
+    chosen = measurement_experiment(part, whole.prepared.columns[0], RandomSource.seeded(1))
     scores = chosen.scores(200, RandomSource.seeded(2), of_neighbour=False)
     assert np.abs(scores).max() > 0.1
 

@@ -53,7 +53,8 @@ def scores(plan, originals, seed):
 def shown(change):
     plans = [mv.plan(people(canary), epsilon=EPSILON, **CANARY) for canary in (True, False)]
     with_it, without = (
-        scores(change(plan.synthetic), plan.columns, seed) for seed, plan in enumerate(plans)
+        scores(change(plan.synthetic), plan.prepared.columns, seed)
+        for seed, plan in enumerate(plans)
     )
     return max(lower_bound(one, other, 0.9999) for one, other in zip(with_it, without, strict=True))
 

@@ -117,7 +117,7 @@ def once_cut(save, saves):
 def test_a_finished_comparison_is_read_back(whole, tmp_path, monkeypatch):
     """What is done is not done again: nothing is planned and nothing drawn."""
     written = whole.write(tmp_path / "compared")
-    monkeypatch.setattr(running, "plan_settled", None)
+    monkeypatch.setattr(running, "plan_of", None)
     told = []
     found = compare(
         people(), **GRID, **REQUEST, folder=written, progress=lambda *now: told.append(now)

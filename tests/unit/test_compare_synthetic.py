@@ -295,14 +295,14 @@ def test_values_outside_their_bounds_are_read_as_each_method_has_it():
 def test_its_plan_is_made_once_for_each_configuration():
     """Each epsilon and each structure is planned once, however many runs are drawn."""
     plans = []
-    real = running.plan_settled
+    real = running.plan_of
 
     def counted(settled):
         request = settled.request
         plans.append((str(request.epsilon), request.steps["structure"]))
         return real(settled)
 
-    with patch.object(running, "plan_settled", counted):
+    with patch.object(running, "plan_of", counted):
         compare(
             people(), methods="dp-synthetic,dp-synthetic:structure=tree", delta=1e-9,
             **{**GRID, "epsilon": [3, 4]}, **REQUEST,

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.noise.counts import CountNoise
-from microveil.noise.noise import RandomSource
 from microveil.protect.draw import draw
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis.cuts import Candidates, Cuts, quantile_function
@@ -319,7 +318,7 @@ def test_as_many_records_are_drawn_as_asked_for(n_drawn, more):
         table, method="dp-synthetic", attributes=list(table), epsilon=30, n_records=n_drawn,
         bounds={"A": (0, 1000), "B": (0, 4)}, categories={"C": list("xy")}, **more,
     )  # fmt: skip
-    data = draw(plan, source=RandomSource.seeded(1)).data
+    data = draw(plan, seed=1).data
     assert {len(column) for column in data.values()} == {n_drawn}
     assert plan.guarantee.n_records == 200
 

@@ -28,7 +28,9 @@ ASKED = {
 
 
 def measured_anew(planned, run, confidence):
-    measurements = planned.synthetic.measured(Counter(planned.columns), RandomSource.seeded(run))
+    measurements = planned.synthetic.measured(
+        Counter(planned.prepared.columns), RandomSource.seeded(run)
+    )
     return margins_of(measurements, confidence)
 
 

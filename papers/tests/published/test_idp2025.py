@@ -1,7 +1,6 @@
 """Figures of IDP-2025 on its Census attributes, and those measured for this project."""
 
 import statistics
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -28,9 +27,7 @@ def mean_error(census, method, *, runs, alpha=1.5, epsilon=1, average=statistics
         census, method=method, k=10, epsilon=epsilon, bounds=mv.bounds_from_data(census, alpha),
         attributes=ATTRIBUTES, exact_cells="allow", **request,
     )  # fmt: skip
-    return average(
-        _mean_sse(census, draw(replace(planned, seed=seed)).data) for seed in range(runs)
-    )
+    return average(_mean_sse(census, draw(planned, seed=seed).data) for seed in range(runs))
 
 
 def _mean_sse(original, protected):

@@ -15,15 +15,13 @@ from typing import Any
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.protect.arguments import Arguments
 from microveil.protect.auto import STEPS_CHOSEN, Search, weigh
-from microveil.protect.columns import Prepared
 from microveil.protect.expectation import Expectation, all_expected, average, expectations
 from microveil.protect.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.protect.option import Option
 from microveil.protect.plan import Plan, kept_scope
-from microveil.protect.planning import refuse_exact
+from microveil.protect.planning import plan_alone, plan_of, refuse_exact_cells
 from microveil.protect.recipe import takes
-from microveil.protect.request import Request
-from microveil.protect.settling import Settled, SettledParts, plan_settled, settle_asked
+from microveil.protect.settling import settle
 from microveil.text import aligned, one_line
 
 __all__ = ["Advice", "advice_and_plan", "advise"]
@@ -186,15 +184,12 @@ def advise(table: Any, asked: Mapping[str, Any]) -> Advice:
 
 def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]:
     """Return the advice on a request, and the plan that it was taken of."""
-    settled = settle_asked(table, asked)
-    planned = plan_settled(settled)
-    if isinstance(settled, SettledParts):
-        return _of_parts(settled, planned), planned
-    return _advice(settled, planned), planned
+    planned = plan_of(settle(table, asked))
+    return (_of_parts if len(planned.parts) > 1 else _advice)(planned), planned
 
 
-def _advice(settled: Settled, planned: Plan) -> Advice:
-    request, prepared = settled.request, settled.prepared
+def _advice(planned: Plan) -> Advice:
+    request, prepared = planned.prepared.request, planned.prepared
     k = request.k if "k" in request.method.needs else None
     is_synthetic = planned.synthetic is not None
     expected = all_expected(planned, prepared) if is_synthetic else expectations(planned)
@@ -202,9 +197,9 @@ def _advice(settled: Settled, planned: Plan) -> Advice:
         asked=Option.of(planned, request.steps, k, average(expected)),
         scope=kept_scope(planned),
         expected=expected,
-        options=tuple(_better_options(planned, settled.asked, prepared)),
-        linkage=invited_linkage(planned) if planned.isotonic else None,
-        refused=_refusal(planned, request),
+        options=tuple(_better_options(planned)),
+        linkage=invited_linkage(planned.parts[0]) if planned.isotonic else None,
+        refused=_refusal(planned),
         attributes=_names(planned),
     )
 
@@ -213,11 +208,9 @@ def _names(planned: Plan) -> tuple[str, ...]:
     return tuple(part.attribute.name for part in planned.attributes)
 
 
-def _of_parts(settled: SettledParts, planned: Plan) -> Advice:
+def _of_parts(planned: Plan) -> Advice:
     """Advise on each part by itself: the others stay as they were asked for."""
-    parts = tuple(
-        _advice(part, plan) for part, plan in zip(settled.parts, planned.parts, strict=True)
-    )
+    parts = tuple(_advice(plan_alone(part)) for part in planned.parts)
     # What cannot be a part is left out: rows that are nobody's stand beside no others.
     parts = tuple(
         replace(part, options=tuple(one for one in part.options if not one.of_distributions))
@@ -236,20 +229,21 @@ def _of_parts(settled: SettledParts, planned: Plan) -> Advice:
     )
 
 
-def _better_options(planned: Plan, asked: Mapping[str, Any], prepared: Prepared) -> list[Option]:
+def _better_options(planned: Plan) -> list[Option]:
     """Weigh what keeps the same epsilon at the scope that a plan keeps it at."""
     scope = kept_scope(planned)
     if scope is None:
         return []
     # What the request chose for its own method binds no other.
     own = ("method", "k", *STEPS_CHOSEN)
+    asked = planned.prepared.asked
     free = {name: value for name, value in asked.items() if name not in own}
-    return weigh(Search(prepared=prepared, scope=scope), free)[:SHOWN]
+    return weigh(Search(prepared=planned.prepared, scope=scope), free)[:SHOWN]
 
 
-def _refusal(planned: Plan, request: Request) -> str | None:
+def _refusal(planned: Plan) -> str | None:
     try:
-        refuse_exact(planned, request)
+        refuse_exact_cells(planned)
     except ExactCellsError as error:
         return f"{error.place}: {error.rule}; {error.remedy}"
     return None

@@ -6,8 +6,9 @@ from typing import Any
 from microveil.errors import stands_alone
 from microveil.protect.arguments import Arguments
 from microveil.protect.exact_audit import Audit, audit_of
+from microveil.protect.planning import plan_of
 from microveil.protect.recipe import takes
-from microveil.protect.settling import plan_settled, settle_asked
+from microveil.protect.settling import settle
 
 __all__ = ["audit"]
 
@@ -47,4 +48,4 @@ def audit(table: Any, asked: Mapping[str, Any]) -> Audit:
     >>> round(found["vector_scope"], 3), found["attributes"]["FEE"]["clusters"]
     (2.0, 2)
     """
-    return audit_of(plan_settled(settle_asked(table, asked)))
+    return audit_of(plan_of(settle(table, asked)))

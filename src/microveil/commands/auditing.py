@@ -14,8 +14,9 @@ from microveil.errors import stands_alone
 from microveil.files.text import TextFormat
 from microveil.protect.exact_audit import Audit, audit_of
 from microveil.protect.plan import Plan
+from microveil.protect.planning import plan_of
 from microveil.protect.request import Advised
-from microveil.protect.settling import Settled, plan_settled, settle_asked
+from microveil.protect.settling import settle
 
 __all__ = ["audit_file", "audit_release", "foresee_file"]
 
@@ -67,11 +68,11 @@ def audit_release(
     source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
     released_by.check_table(source.path, source.digest)
     progress("auditing")
-    settled = settle_asked(source.frame, asked)
-    if isinstance(settled, Settled) and released_by.advised is not None:
-        chosen = replace(settled.request, advised=Advised(released_by.advised))
-        settled = replace(settled, prepared=settled.prepared.asked(chosen))
-    planned = plan_settled(settled)
+    prepared = settle(source.frame, asked)
+    if prepared.whole is None and released_by.advised is not None:
+        chosen = replace(prepared.request, advised=Advised(released_by.advised))
+        prepared = prepared.for_request(chosen)
+    planned = plan_of(prepared)
     released_by.check_claim(planned.guarantee)
     found = audit_of(planned)
     if runs is None:

@@ -24,6 +24,7 @@ from microveil.files.text import TextFormat
 from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.protect.arguments import SPARK, warn_of_outdated
+from microveil.protect.columns import Prepared
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
@@ -31,7 +32,7 @@ from microveil.protect.plan import Plan
 from microveil.protect.recipe import merged, read_recipe
 from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
-from microveil.protect.settling import Settled, SettledParts, settle_asked
+from microveil.protect.settling import settle
 from microveil.schema import Kind
 from microveil.table import categories_seen, open_table
 from microveil.table.column_files import columns_of, files_of, side_by_side
@@ -194,19 +195,19 @@ def _release_of(
         rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
         raise RequestError("escape_formulas", rule, "leave it out (--escape-formulas)")
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
-    settled = settle_asked(labelled(source), asked, progress)
+    prepared = settle(labelled(source), asked, progress)
     if with_measurements:  # the method may have been left to advice
-        _refuse_measurements_of(settled)
-    planned, drawn = plan_and_draw(settled, progress)
+        _refuse_measurements_of(prepared)
+    planned, drawn = plan_and_draw(prepared, progress)
     if not form.has_types:
-        drawn = replace(drawn, data=_written_whole(drawn.data, planned))
+        drawn = drawn._replace(data=_written_whole(drawn.data, planned))
     is_reported = custodian_report or source.n_records <= REPORTED_RECORDS
     if is_reported:  # a page takes the table in memory
         source = replace(source, frame=collected(source.frame))
     release = released(
         planned,
         drawn,
-        plan_notes(planned, settled, progress),
+        plan_notes(planned, progress),
         notes=file_notes(is_reported=is_reported),
         input=source.origin,
         **kept_of_recipe(said.get("recipe"), source.text),
@@ -267,9 +268,9 @@ def with_findings(
     return replace(release, manifest=manifest)
 
 
-def _refuse_measurements_of(settled: Settled | SettledParts) -> None:
+def _refuse_measurements_of(prepared: Prepared) -> None:
     """Refuse measurements of a request whose methods have none, before anything is drawn."""
-    for request in (part.request for part in settled.each):
+    for request in (part.request for part in prepared.each):
         refuse_measurements(
             request.method.id,
             is_synthetic="new table" in request.method.can,

@@ -160,11 +160,11 @@ def compare(
         propensity=propensity,
     )
     tasks = tasks_of(table, grid.configurations, given, seed)
-    settled, reading = ready_of(tasks)
+    prepared, reading = ready_of(tasks)
     analyst = Analyst(
         asked,
         reading,
-        settled.keep,
+        prepared.keep,
         linkage=bool(linkage),
         unpaired=any(choice.is_synthetic for choice in grid.choices),
     )

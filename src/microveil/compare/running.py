@@ -20,8 +20,9 @@ from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.errors import MicroveilError
 from microveil.noise.noise import RandomSource
-from microveil.protect.plan import Plan, drawn_cells
-from microveil.protect.settling import plan_settled, refuse_exact_cells
+from microveil.protect.draw import drawn_cells
+from microveil.protect.plan import Plan
+from microveil.protect.planning import plan_of, refuse_exact_cells
 from microveil.synthesis.counter import Counter
 from microveil.table import Numbers
 
@@ -81,9 +82,9 @@ class _Planned:
         configuration, ready = self._task.configuration, self._task.ready
         if isinstance(ready, MicroveilError):
             raise ready
-        settled, reading = ready
-        planned = plan_settled(settled)
-        refuse_exact_cells(planned, settled)
+        prepared, reading = ready
+        planned = plan_of(prepared)
+        refuse_exact_cells(planned)
         return planned, Facts.of(planned, configuration), reading
 
 
@@ -243,21 +244,17 @@ def _drawn(planned: Plan, seed: int | None, reading: Reading) -> Records:
     """Draw a plan as `protect` does for this seed; the order of rows stays."""
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
     if planned.synthetic is not None:
-        drawn = planned.synthetic.draw(Counter(planned.columns), source)[1]
+        drawn = planned.synthetic.draw(Counter(planned.prepared.columns), source)[1]
         return reading.released(drawn, has_pairs=False)
     return reading.released(_cells(planned, source), has_pairs=True)
 
 
 def _cells(planned: Plan, source: RandomSource) -> dict[str, Numbers]:
     """Draw the attributes of a plan, part by part, by the streams that `protect` takes."""
-    if planned.parts:
-        streams = source.spawn(len(planned.parts))
-        parts = zip(planned.parts, streams, strict=True)
-        return {
-            name: cells for part, stream in parts for name, cells in _cells(part, stream).items()
-        }
-    streams = source.spawn(len(planned.singles))
+    parts = planned.parts
+    sources = [source] if len(parts) == 1 else source.spawn(len(parts))
     return {
-        part.attribute.name: drawn_cells(part, planned.units, stream, isotonic=planned.isotonic)
-        for part, stream in zip(planned.singles, streams, strict=True)
+        own.attribute.name: drawn_cells(own, planned.units, stream, isotonic=part.request.isotonic)
+        for part, one in zip(parts, sources, strict=True)
+        for own, stream in zip(part.singles, one.spawn(len(part.singles)), strict=True)
     }

@@ -13,7 +13,7 @@ from microveil.compare.measuring import Records, records_of
 from microveil.errors import DataError, MicroveilError
 from microveil.protect.columns import Prepared, prepare
 from microveil.protect.request import Request
-from microveil.protect.settling import Settled, SettledParts, settle_asked
+from microveil.protect.settling import settle
 from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute
 
@@ -111,7 +111,7 @@ class Task:
     """A configuration, with what it needs to be planned, or why it cannot be."""
 
     configuration: Configuration
-    ready: tuple[Settled | SettledParts, Reading] | MicroveilError
+    ready: tuple[Prepared, Reading] | MicroveilError
 
 
 # By what of a request decides how its table is read: see `_read`.
@@ -164,7 +164,7 @@ def all_refused(refusals: Sequence[MicroveilError]) -> MicroveilError:
     return type(first)(first.place, rule, first.remedy)
 
 
-def ready_of(tasks: Iterable[Task]) -> tuple[Settled | SettledParts, Reading]:
+def ready_of(tasks: Iterable[Task]) -> tuple[Prepared, Reading]:
     """Return the first request that can be planned, of those that protect most attributes.
 
     A recipe may name categories that only some methods protect: others leave them out.
@@ -216,16 +216,14 @@ def _task(
             prepare(table, request)  # says why, in the words that fit
     except MicroveilError as error:
         return Task(configuration=configuration, ready=error)
-    settled = Settled(asked=asked, prepared=reading.prepared.asked(request))
-    return Task(configuration=configuration, ready=(settled, reading))
+    prepared = reading.prepared.for_request(request)
+    return Task(configuration=configuration, ready=(prepared, reading))
 
 
-def _of_parts(
-    table: Any, asked: Mapping[str, Any], *, paired: bool
-) -> tuple[Settled | SettledParts, Reading]:
+def _of_parts(table: Any, asked: Mapping[str, Any], *, paired: bool) -> tuple[Prepared, Reading]:
     """Settle several parts, which read the table for themselves."""
-    settled = settle_asked(table, asked)
-    return settled, Reading.of(settled.prepared, needs_numbers=paired)
+    prepared = settle(table, asked)
+    return prepared, Reading.of(prepared, needs_numbers=paired)
 
 
 def _read(table: Any, request: Request, seed: int, readings: Readings, *, paired: bool) -> Reading:

@@ -25,12 +25,12 @@ from microveil.protect.columns import (
 from microveil.protect.expectation import all_expected, average, stand_in
 from microveil.protect.option import Option
 from microveil.protect.parts import AUTO
-from microveil.protect.planning import plan_prepared, promised, refuse_exact, refuse_unnamed
+from microveil.protect.planning import plan_of, promised, refuse_exact_cells, refuse_unnamed
 from microveil.protect.request import Advised, Request
 from microveil.schema import Kind, Source
 from microveil.table import GridColumn
 
-__all__ = ["STEPS_CHOSEN", "Search", "settle", "weigh"]
+__all__ = ["STEPS_CHOSEN", "Search", "chosen", "weigh"]
 
 Steps = Mapping[str, str]
 SEARCHED: Steps = {"partition": "noise-aware"}
@@ -81,23 +81,18 @@ class Search:
     refusals: dict[str, MicroveilError] = field(default_factory=dict)
 
 
-def settle(
-    table: Any,
-    asked: Mapping[str, Any],
-    progress: Callable[[str], None] = lambda _step: None,
-) -> tuple[Request, Prepared]:
-    """Make a request of arguments, choosing what they leave to advice."""
+def chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
+    """Make a request of arguments, choosing what they leave to advice, and open a table for it."""
     if asked.get("method") == AUTO:
-        return _settle_method(table, asked, progress)
-    if asked.get("k") != AUTO:
-        request = Request.of(asked)
-        return request, prepare(table, request, progress)
-    return _settle_k(table, asked, progress)
+        found = _method_chosen(table, asked, progress)
+    elif asked.get("k") == AUTO:
+        found = _k_chosen(table, asked, progress)
+    else:
+        found = prepare(table, Request.of(asked), progress)
+    return replace(found, asked=asked)
 
 
-def _settle_k(
-    table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]
-) -> tuple[Request, Prepared]:
+def _k_chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
     """Choose k: by public figures alone where the method is differential privacy."""
     method = METHODS.get(str(asked.get("method")))
     if method is not None and "k" in method.needs and "epsilon" not in method.needs:
@@ -110,7 +105,7 @@ def _settle_k(
     probe = Request.of({**asked, "k": method.smallest_k if method else None, "scope": None})
     prepared = prepare(table, probe, progress)
     if "k" not in probe.method.needs or "k" in probe.unused:
-        return Request.of({**asked, "k": None}), prepared
+        return prepared.for_request(Request.of({**asked, "k": None}))
     if asked.get("scope") == Scope.ROW:
         refuse_unnamed(probe, prepared.names)
     # What was left to a look before does not open the table to a method that needs no look.
@@ -122,23 +117,24 @@ def _settle_k(
     search = Search(prepared=grounds, scope=asked.get("scope"))
     best = _best(search, probe.method, {}, {**asked, "k": None})
     if best is None:
-        plan_prepared(prepared, named)  # for what it is refused whatever k
+        plan_of(prepared.for_request(named))  # for what it is refused whatever k
         raise RequestError(
             "k", "no k at hand suits this request", "pass k, and read what is refused about it"
         )
-    return _advised({**asked, "k": best.k}, prepared, public=public), prepared
+    return _advised({**asked, "k": best.k}, prepared, public=public)
 
 
-def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> Request:
+def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> Prepared:
     """Make the request that was chosen, and say on what grounds."""
     request = Request.of(asked)
     check_enough(prepared.columns, request)
-    return replace(request, advised=Advised.PUBLIC if public else Advised.DATA)
+    grounds = Advised.PUBLIC if public else Advised.DATA
+    return prepared.for_request(replace(request, advised=grounds))
 
 
-def _settle_method(
+def _method_chosen(
     table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]
-) -> tuple[Request, Prepared]:
+) -> Prepared:
     """Choose a method: at row scope by public figures alone, elsewhere by the table."""
     scope = asked.get("scope")
     if scope is None:
@@ -150,9 +146,9 @@ def _settle_method(
     if asked.get("k") == AUTO:
         asked = {**asked, "k": None}
     if scope == Scope.ROW:
-        chosen = _as_chosen(_chosen_for_rows(table, asked), asked)
-        prepared = prepare(table, Request.of(chosen), progress)
-        return _advised(chosen, prepared, public=True), prepared
+        best_of_rows = _as_chosen(_best_for_rows(table, asked), asked)
+        prepared = prepare(table, Request.of(best_of_rows), progress)
+        return _advised(best_of_rows, prepared, public=True)
     # Of all candidates this one asks for least; of those that take units there is one alone.
     least = METHODS["idp-cbls" if asked.get("unit") is None else "laplace"]
     if asked.get("missing") == "protect":
@@ -165,7 +161,7 @@ def _settle_method(
     best = _chosen(Search(prepared=prepared, scope=str(scope)), asked)
     if best is None:
         raise _none_at(str(scope))
-    return _advised(_as_chosen(best, asked), prepared, public=False), prepared
+    return _advised(_as_chosen(best, asked), prepared, public=False)
 
 
 def _as_chosen(best: Option, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,7 +206,7 @@ def _worth_a_search(
     yield "idp-vector", SEARCHED
 
 
-def _chosen_for_rows(table: Any, asked: Mapping[str, Any]) -> Option:
+def _best_for_rows(table: Any, asked: Mapping[str, Any]) -> Option:
     """Choose a method that covers rows, by the outline of a table and none of its values.
 
     Raises
@@ -385,8 +381,8 @@ def _weighed(search: Search, steps: Steps, asked: Mapping[str, Any]) -> Option |
         model = promised(prepared, request).model
         if model.strength < search.least.strength:
             return None
-        planned = plan_prepared(prepared, request)
-        refuse_exact(planned, request)
+        planned = plan_of(prepared.for_request(request))
+        refuse_exact_cells(planned)
     except (RequestError, DataError) as error:
         search.refusals[str(asked["method"])] = error
         return None

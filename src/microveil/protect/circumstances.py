@@ -16,7 +16,6 @@ __all__ = [
     "may_be_exact",
     "remarks_of_method",
     "remarks_of_release",
-    "shuffled",
 ]
 
 
@@ -34,11 +33,6 @@ class Promised(Protocol):
     @property
     def promise(self) -> Promise:
         """Of the method, as asked for."""
-
-
-def shuffled(request: Request) -> str | None:
-    """Return what a release puts in random order."""
-    return request.shuffle if request.method.uses("shuffle") else None
 
 
 def may_be_exact(request: Request) -> str | None:
@@ -64,7 +58,7 @@ def remarks_of_method(one: Promised, *, apart: bool = False) -> Iterator[str]:
         )
     yield f"Method: {method.id}, {promise.title or method.title}."
     yield from promise.caveats
-    if apart and shuffled(request) == "rows":
+    if apart and request.order == "rows":
         yield (
             "These columns are in a random order of their own, drawn in secret: their values stand "
             "beside other people's of the other columns."

@@ -1,59 +1,33 @@
 """From what was decided to what is promised: the guarantee, with its terms and conditions."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
 from microveil.guarantee.condition import condition_of, without_draws
-from microveil.methods import Promise
-from microveil.methods.planned import AttributePlan
 from microveil.protect.circumstances import (
     Promised,
     handling,
     may_be_exact,
     remarks_of_method,
     remarks_of_release,
-    shuffled,
 )
-from microveil.protect.columns import Prepared
 from microveil.protect.labels import released_labels
+from microveil.protect.plan import PartPlan
 from microveil.protect.request import Advised, Request
-from microveil.schema import Attribute
-from microveil.synthesis.plan import SyntheticPlan
-from microveil.table import Reasons
 from microveil.text import listed
 
 __all__ = [
-    "Decided",
     "conditions_of",
     "described",
     "draws_at_random",
     "guarantee_of",
     "in_force",
     "labelled",
-    "shuffled",
     "terms_of",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Decided:
-    """A request decided on, short of a guarantee in words."""
-
-    request: Request
-    prepared: Prepared
-    attributes: tuple[AttributePlan, ...]
-    synthetic: SyntheticPlan | None
-    promise: Promise  # of the method, as asked for
-    # By attribute that is not drawn yet: the codes of cells that are released as missing.
-    reasons: Mapping[str, Reasons] = field(default_factory=dict)
-
-    @property
-    def protected(self) -> list[Attribute]:
-        """The attributes that are planned."""
-        return [part.attribute for part in self.attributes]
 
 
 def draws_at_random(request: Request) -> bool:
@@ -61,10 +35,10 @@ def draws_at_random(request: Request) -> bool:
     return request.method.randomness is not None or request.shuffle is not None
 
 
-def guarantee_of(decided: Decided) -> Guarantee:
+def guarantee_of(decided: PartPlan) -> Guarantee:
     """Say what is promised of a release drawn with the operating system's randomness."""
     request, promise, method = decided.request, decided.promise, decided.request.method
-    table, unit, shuffle = decided.prepared.table, request.protected_unit, shuffled(request)
+    table, unit, shuffle = decided.prepared.table, request.protected_unit, request.order
     kept = tuple(name for name in table.names if name in request.keep)
     if "units" in method.can and unit.column is not None:
         unit = replace(unit, max_rows=table.n_records)
@@ -89,14 +63,14 @@ def guarantee_of(decided: Decided) -> Guarantee:
     )
 
 
-def in_force(claim: Guarantee, decided: Decided) -> Guarantee:
+def in_force(claim: Guarantee, decided: PartPlan) -> Guarantee:
     """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
     if decided.request.seed is None or not draws_at_random(decided.request):
         return claim
     return claim.drawn_from_seed(without_draws(claim.remarks, decided.promise.caveats))
 
 
-def described(decided: Decided) -> dict[str, Any]:
+def described(decided: PartPlan) -> dict[str, Any]:
     """Say what a method did and promises, of the whole release or of its part."""
     request, promise, method = decided.request, decided.promise, decided.request.method
     return {
@@ -111,7 +85,7 @@ def described(decided: Decided) -> dict[str, Any]:
     }
 
 
-def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
+def terms_of(decided: PartPlan) -> tuple[AttributeTerms, ...]:
     """Return what is said of each attribute."""
     request = decided.request
     return tuple(
@@ -125,7 +99,7 @@ def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
     )
 
 
-def labelled(decided: Sequence[Decided], kept: tuple[str, ...]) -> bool:
+def labelled(decided: Sequence[PartPlan], kept: tuple[str, ...]) -> bool:
     """Whether labels of the file are released, with attributes or with columns that are kept."""
     table = decided[0].prepared.table
     found = (released_labels(table, one.protected, kept, one.request.codes) for one in decided)

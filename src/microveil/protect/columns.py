@@ -1,9 +1,9 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
@@ -15,6 +15,7 @@ from microveil.protect.attributes import (
     is_ordered,
     refuse_moments,
 )
+from microveil.protect.parts import Whole
 from microveil.protect.request import Request
 from microveil.protect.units import Units, limited
 from microveil.schema import Attribute, Kind
@@ -46,6 +47,10 @@ __all__ = [
 ]
 
 
+def _silent(_step: str) -> None:
+    """Say nothing of a step."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prepared:
     """A table opened for a request, and the attributes that it protects.
@@ -54,6 +59,9 @@ class Prepared:
     ----------
     table : Table
     request : Request
+        Of several parts that of the first.
+    asked : dict
+        The arguments of which the request was made.
     attributes : tuple of Attribute
         Those to protect, in the table's order.
     left_out : tuple of str
@@ -66,16 +74,33 @@ class Prepared:
         All columns on their grids, where they are at hand.
     progress : callable
         Gets the name of each step.
+    whole : Whole or None
+        What is asked of several parts together.
+    parts : tuple of Prepared
+        The columns of each of them.
     """
 
     table: Table
     request: Request
     attributes: tuple[Attribute, ...]
     left_out: tuple[str, ...]
+    asked: Mapping[str, Any] = field(default_factory=dict)
     units: Units | None = None
     formulas: tuple[str, ...] = ()
     held: tuple[GridColumn, ...] | None = None
-    progress: Callable[[str], None] = lambda _step: None
+    progress: Callable[[str], None] = _silent
+    whole: Whole | None = None
+    parts: "tuple[Prepared, ...]" = ()
+
+    @property
+    def each(self) -> "tuple[Prepared, ...]":
+        """The parts; itself, where it is the only one."""
+        return self.parts or (self,)
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Columns that are released unprotected."""
+        return self.request.keep if self.whole is None else self.whole.keep
 
     @property
     def names(self) -> list[str]:
@@ -96,7 +121,7 @@ class Prepared:
         self.progress(f"reading {attribute.name}")
         return _column(self.table, attribute, self.request, self.units)
 
-    def asked(self, request: Request) -> "Prepared":
+    def for_request(self, request: Request) -> "Prepared":
         """Return the same columns for another request, read once for both."""
         return replace(self, request=request, held=self.columns)
 
@@ -109,15 +134,8 @@ class Prepared:
         return tuple(in_threads(self.column, numbers, len(numbers) * self.table.n_records))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """A table that was opened, and limited to so many records of a unit, for several requests.
-
-    Attributes
-    ----------
-    table : Table
-    units : Units or None
-    """
+class Opened(NamedTuple):
+    """A table that was opened, and limited to so many records of a unit, for several requests."""
 
     table: Table
     units: Units | None
@@ -132,26 +150,9 @@ def open_for(
     outside: str,
     seed: int | None,
 ) -> Opened:
-    """Open a table for requests that protect the same units.
-
-    Parameters
-    ----------
-    table : data frame or dict of numpy arrays
-    codes : MissingCodes
-        Of all of them: what stands for a missing value.
-    unit, outside, seed
-        See `limited`.
-    stated : mapping of str to Kind
-        See `stated_kinds`.
-
-    Raises
-    ------
-    RequestError, DataError
-        If there are no such units, or one has more records than it may.
-    """
+    """Open a table for requests that protect the same units."""
     whole = open_table(table, codes, stated, unit.max_rows)
-    opened, units = limited(whole, unit, outside=outside, seed=seed)
-    return Opened(table=opened, units=units)
+    return Opened(*limited(whole, unit, outside=outside, seed=seed))
 
 
 def _opened(table: Any, request: Request) -> Opened:
@@ -170,7 +171,7 @@ def _opened(table: Any, request: Request) -> Opened:
 def prepare(
     table: Any,
     request: Request,
-    progress: Callable[[str], None] = lambda _step: None,
+    progress: Callable[[str], None] = _silent,
 ) -> Prepared:
     """Open a table, unless it is open, and choose its columns; they are read when asked for.
 

@@ -19,10 +19,8 @@ from microveil.protect.circumstances import (
     handling,
     remarks_of_method,
     remarks_of_release,
-    shuffled,
 )
 from microveil.protect.claims import (
-    Decided,
     conditions_of,
     described,
     draws_at_random,
@@ -32,17 +30,16 @@ from microveil.protect.claims import (
 from microveil.protect.columns import Prepared
 from microveil.protect.notes import notes_of_parts
 from microveil.protect.parts import Whole
-from microveil.protect.plan import Plan
-from microveil.protect.planning import plan_decided
+from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request
 
-__all__ = ["united_plan"]
+__all__ = ["plan_together"]
 
 SEVERAL = "several methods, each for attributes of its own"
 ONE_METHOD = "one method, for parts of the attributes by themselves"
 
 
-def united_plan(whole: Whole, prepared: Prepared, decided: Sequence[Decided]) -> Plan:
+def plan_together(prepared: Prepared, whole: Whole, parts: Sequence[PartPlan]) -> Plan:
     """Make one plan of the plans of all parts, whose columns are prepared together.
 
     Raises
@@ -50,40 +47,27 @@ def united_plan(whole: Whole, prepared: Prepared, decided: Sequence[Decided]) ->
     RequestError
         If a scope was asked for that they do not cover together.
     """
-    requests = [one.request for one in decided]
-    claim = guarantee = _claim(whole, decided)
+    requests = [one.request for one in parts]
+    claim = guarantee = _claim(whole, parts)
     if whole.scope is not None:
-        _check_scope(claim, whole.scope, decided)
-    is_seeded = requests[0].seed is not None
+        _check_scope(claim, whole.scope, parts)
+    named = {part.named: one for part, one in zip(whole.parts, parts, strict=True)}
+    is_seeded = whole.seed is not None
     if is_seeded and (whole.shuffle is not None or any(map(draws_at_random, requests))):
-        caveats = tuple(
-            f"{part.named}: {caveat}"
-            for part, one in zip(whole.parts, decided, strict=True)
-            for caveat in one.promise.caveats
-        )
-        guarantee = claim.drawn_from_seed(without_draws(claim.remarks, caveats))
-    plans = tuple(plan_decided(one) for one in decided)
-    named = {part.named: one for part, one in zip(whole.parts, decided, strict=True)}
+        caveats = (f"{name}: {own}" for name, one in named.items() for own in one.promise.caveats)
+        guarantee = claim.drawn_from_seed(without_draws(claim.remarks, tuple(caveats)))
     wanted = whole.scope is not None or bool(whole.keep) or is_seeded
     return Plan(
-        table=prepared.table,
-        attributes=tuple(part for plan in plans for part in plan.attributes),
-        synthetic=None,
-        guarantee=guarantee,
+        prepared=prepared,
+        parts=tuple(parts),
         claim=claim,
+        guarantee=guarantee,
         notes=notes_of_parts(named, prepared, claim, wanted=wanted),
         parameters=_parameters(whole, requests),
-        unused=tuple(dict.fromkeys(name for plan in plans for name in plan.unused)),
-        isotonic=any(plan.isotonic for plan in plans),
-        shuffle="rows" if whole.shuffle == "rows" else None,
-        seed=requests[0].seed,
-        reasons={name: codes for plan in plans for name, codes in plan.reasons.items()},
-        units=prepared.units,
-        parts=plans,
     )
 
 
-def _claim(whole: Whole, decided: Sequence[Decided]) -> Guarantee:
+def _claim(whole: Whole, decided: Sequence[PartPlan]) -> Guarantee:
     """Say what is promised of a release of several parts, drawn by the system's randomness."""
     promises, methods = [one.promise for one in decided], [one.request.method.id for one in decided]
     epsilons = [promise.epsilon for promise in promises if promise.epsilon is not None]
@@ -139,11 +123,11 @@ def _added(promises: Sequence[Promise], scope: Scope) -> Cover:
     return Cover.of(sum(epsilons, Fraction(0)), sum(deltas, Fraction(0)))
 
 
-def _remarks_of_parts(whole: Whole, decided: Sequence[Decided]) -> Iterator[str]:
+def _remarks_of_parts(whole: Whole, decided: Sequence[PartPlan]) -> Iterator[str]:
     """Yield what each part's method did, then what all did to cells and rows, then what some."""
     handled = []
     for one, part in zip(decided, whole.parts, strict=True):
-        apart, order = one.request.shuffle is not None, shuffled(one.request) or whole.shuffle
+        apart, order = one.request.shuffle is not None, one.request.order or whole.shuffle
         yield from (f"{part.named}: {own}" for own in remarks_of_method(one, apart=apart))
         handled.append((part.named, [*handling(one, order, apart=apart)]))
     common = [own for own in handled[0][1] if all(own in others for _, others in handled)]
@@ -152,7 +136,7 @@ def _remarks_of_parts(whole: Whole, decided: Sequence[Decided]) -> Iterator[str]
         yield from (f"{named}: {own}" for own in remarks if own not in common)
 
 
-def _check_scope(claim: Guarantee, scope: str, decided: Sequence[Decided]) -> None:
+def _check_scope(claim: Guarantee, scope: str, decided: Sequence[PartPlan]) -> None:
     # A matrix of the user's own spends what it spends, beside a budget or without one.
     budgets = [one.request.epsilon or one.promise.epsilon for one in decided]
     known = [budget for budget in budgets if budget is not None]

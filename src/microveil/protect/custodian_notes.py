@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from microveil.methods import METHODS
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
 from microveil.protect.columns import Prepared
 from microveil.protect.exact_audit import audit_of
 from microveil.protect.expectation import Expectation, average, expectations
 from microveil.protect.invited_linkage import strongest_linkage
-from microveil.protect.plan import Plan, kept_scope
-from microveil.protect.settling import Settled, SettledParts
+from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.table import numbers_of_attribute, numeric_look_of
 from microveil.text import one_line
 
@@ -33,11 +31,7 @@ class PlanNotes:
     sentences: tuple[str, ...]
 
 
-def plan_notes(
-    planned: Plan,
-    settled: Settled | SettledParts,
-    progress: Callable[[str], None] = lambda _step: None,
-) -> PlanNotes:
+def plan_notes(planned: Plan, progress: Callable[[str], None] = lambda _step: None) -> PlanNotes:
     """Say what a plan really guarantees, what error to expect of it, and what is worth knowing."""
     progress("auditing")
     expected = expectations(planned)
@@ -46,13 +40,13 @@ def plan_notes(
         "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
     }
     sentences = [*_of_plan(planned)]
-    requests = [one.request for one in settled.each]
+    requests = [part.request for part in planned.parts]
     if expected and any(request.advised is not None for request in requests):
         sentences.append(
             f"Of what advice chose the expected error is {average(expected):.3g} of the "
             "variance, mean over the attributes."
         )
-    looks = _numeric_looks(settled.prepared) if requests[0].attributes is None else {}
+    looks = _numeric_looks(planned.prepared) if requests[0].attributes is None else {}
     sentences += [f"'{name}' is not released: {look}." for name, look in looks.items()]
     if planned.isotonic:
         progress("linking trial draws")
@@ -81,8 +75,8 @@ def _of_plan(planned: Plan) -> Iterator[str]:
             f"beyond the {planned.units.unit.max_rows} that a unit may have."
         )
     yield from _of_unit_attributes(planned)
-    for plan in planned.parts or (planned,):
-        yield from _of_whole_records(plan)
+    for one in planned.parts:
+        yield from _of_whole_records(one)
     for part in parts:
         if isinstance(part, CentroidPlan | Figures) and part.widening:
             yield _cost_of_widening(part)
@@ -105,17 +99,17 @@ def _of_unit_attributes(planned: Plan) -> Iterator[str]:
             )
 
 
-def _of_whole_records(planned: Plan) -> Iterator[str]:
+def _of_whole_records(planned: PartPlan) -> Iterator[str]:
     """Say how many records are released without a value, because one of theirs is missing."""
     found = (getattr(part, "missing", None) for part in planned.attributes)
     masks = [mask for mask in found if mask is not None]
-    takes_records = METHODS[planned.guarantee.method].uses("blocks")
-    if not takes_records or len(masks) < len(planned.attributes):
+    if not planned.request.method.uses("blocks") or len(masks) < len(planned.attributes):
         return
+    n_records = planned.prepared.table.n_records
     if n_empty := int(np.logical_and.reduce(masks).sum()):
         names = ", ".join(one_line(part.attribute.name) for part in planned.attributes)
         yield (
-            f"{n_empty} of {planned.table.n_records} records are released without any value of "
+            f"{n_empty} of {n_records} records are released without any value of "
             f"{names}: clusters are of whole records, and each of these lacks a value. Fewer "
             "attributes, or missing='protect' where the method can, would keep more."
         )

@@ -89,21 +89,14 @@ def average(expected: Mapping[str, Expectation]) -> float:
 
 def expectations(planned: Plan, side_by_side: SideBySide = in_threads) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
-    if planned.parts:
-        of_parts = (expectations(part, side_by_side) for part in planned.parts)
-        return {name: own for found in of_parts for name, own in found.items()}
-    parts = planned.attributes
-    found = side_by_side(
-        lambda part: _expectation(part, isotonic=planned.isotonic),
-        parts,
-        0,
-        sum(part.n_clusters for part in parts),
-    )
+    parts = [(own, part.request.isotonic) for part in planned.parts for own in part.attributes]
+    found = side_by_side(_expectation, parts, 0, sum(part.n_clusters for part, _ in parts))
     by_part = zip(parts, found, strict=True)
-    return {part.attribute.name: entry for part, entry in by_part if entry is not None}
+    return {part.attribute.name: entry for (part, _), entry in by_part if entry is not None}
 
 
-def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:
+def _expectation(planned: tuple[AttributePlan, bool]) -> Expectation | None:
+    part, isotonic = planned
     error = part.expected_error(isotonic=isotonic)
     if error is None or not part.n_cells:
         return None

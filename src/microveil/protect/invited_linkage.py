@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import SinglePlan
 from microveil.noise.noise import RandomSource
-from microveil.protect.plan import Plan, drawn_cells
+from microveil.protect.draw import drawn_cells
+from microveil.protect.plan import PartPlan, Plan
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
-from microveil.table import numbers_of_attribute
+from microveil.table import Table, numbers_of_attribute
 from microveil.table.threads import in_threads
 
 __all__ = ["InvitedLinkage", "invited_linkage", "strongest_linkage"]
@@ -67,16 +68,16 @@ def strongest_linkage(planned: Plan) -> InvitedLinkage:
     planned : Plan
         With isotonic regression, in some part at least.
     """
-    parts = [part for part in planned.parts if part.isotonic] or [planned]
-    return max((invited_linkage(part) for part in parts), key=lambda found: found.by_rank_isotonic)
+    parts = [part for part in planned.parts if part.request.isotonic]
+    return max(map(invited_linkage, parts), key=lambda found: found.by_rank_isotonic)
 
 
-def invited_linkage(planned: Plan) -> InvitedLinkage:
+def invited_linkage(planned: PartPlan) -> InvitedLinkage:
     """Measure how many rows can be found with isotonic regression and without it.
 
     Parameters
     ----------
-    planned : Plan
+    planned : PartPlan
         Of a method that orders clusters.
 
     Notes
@@ -84,9 +85,9 @@ def invited_linkage(planned: Plan) -> InvitedLinkage:
     One draw each, so the figures vary with the noise. O(n log n) for up to about ten attributes;
     of more than 50,000 records a sample is linked.
     """
-    parts = planned.singles
+    parts, table = planned.singles, planned.prepared.table
     complete = ~np.logical_or.reduce(
-        [np.zeros(planned.table.n_records, dtype=bool)]
+        [np.zeros(table.n_records, dtype=bool)]
         + [
             part.missing
             for part in parts
@@ -94,7 +95,7 @@ def invited_linkage(planned: Plan) -> InvitedLinkage:
         ]
     )
     rows = np.flatnonzero(complete)
-    original = np.column_stack([_values(planned, part, rows) for part in parts])
+    original = np.column_stack([_values(table, part, rows) for part in parts])
     without, with_it = (_trial(planned, rows, isotonic=isotonic) for isotonic in (False, True))
     by_value, by_value_isotonic = (
         record_linkage_standardised(original, trial) for trial in (without, with_it)
@@ -112,18 +113,18 @@ def invited_linkage(planned: Plan) -> InvitedLinkage:
     )
 
 
-def _values(planned: Plan, part: SinglePlan, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    numbers = numbers_of_attribute(planned.table, part.attribute)
+def _values(table: Table, part: SinglePlan, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    numbers = numbers_of_attribute(table, part.attribute)
     return numbers.values[rows].astype(np.float64)
 
 
-def _trial(planned: Plan, rows: NDArray[np.int64], *, isotonic: bool) -> NDArray[np.float64]:
+def _trial(planned: PartPlan, rows: NDArray[np.int64], *, isotonic: bool) -> NDArray[np.float64]:
     parts = planned.singles
     streams = RandomSource.system().spawn(len(parts))
 
     def drawn(task: tuple[SinglePlan, RandomSource]) -> NDArray[np.float64]:
         part, stream = task
-        numbers = drawn_cells(part, planned.units, stream, isotonic=isotonic)
+        numbers = drawn_cells(part, planned.prepared.units, stream, isotonic=isotonic)
         return numbers.values[rows].astype(np.float64)
 
     return np.column_stack(in_threads(drawn, list(zip(parts, streams, strict=True))))

@@ -6,8 +6,8 @@ from microveil.guarantee import Guarantee
 from microveil.methods import METHODS
 from microveil.methods.planned import AttributePlan
 from microveil.methods.synthetic import DEEP_ENOUGH
-from microveil.protect.claims import Decided
 from microveil.protect.columns import Prepared
+from microveil.protect.plan import PartPlan
 from microveil.protect.request import Request
 from microveil.synthesis.plan import CutsPlan
 from microveil.text import listed
@@ -37,7 +37,7 @@ def plan_notes(
 
 
 def notes_of_parts(
-    decided: Mapping[str, Decided], prepared: Prepared, claim: Guarantee, *, wanted: bool
+    decided: Mapping[str, PartPlan], prepared: Prepared, claim: Guarantee, *, wanted: bool
 ) -> tuple[str, ...]:
     """Return the notes on a release of several parts, by the names of their attributes.
 

@@ -6,6 +6,7 @@ by each part. A part's arguments and those of the table make a request as any ot
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -292,11 +293,8 @@ class Whole:
         """Note what is wrong with the request of each part that leaves nothing to advice."""
         for number, (one, asked) in enumerate(zip(self.parts, self.requests(), strict=True), 1):
             if asked.get("k") != AUTO:
-                with problems.noted():
-                    try:
-                        Request.of(asked)
-                    except RequestError as error:
-                        raise in_part(number, one, error) from None
+                with problems.noted(), in_part(number, one):
+                    Request.of(asked)
 
     def _wrong_together(self) -> Iterator[RequestError]:
         yield from rules.refused_looked_at(self.scope, self.asked.get("looked_at"))
@@ -382,19 +380,19 @@ def _refuse_beside_parts(name: str, *, is_of_part: bool) -> None:
         )
 
 
-def in_part(number: int, one: Part, error: MicroveilError) -> MicroveilError:
+@contextmanager
+def in_part(number: int, one: Part) -> Iterator[None]:
     """Say of an error in which part it arose.
 
-    >>> print(
-    ...     in_part(
-    ...         2,
-    ...         part("AGE", method="dp-um", k=3, epsilon=1),
-    ...         RequestError("k", "it is odd", "pass 4"),
-    ...     )
-    ... )
-    part 2 (AGE), k: it is odd; pass 4.
+    >>> with in_part(2, part("AGE", method="dp-um", k=3, epsilon=1)):
+    ...     raise RequestError("k", "it is odd", "pass 4")
+    Traceback (most recent call last):
+    microveil.errors.RequestError: part 2 (AGE), k: it is odd; pass 4.
     """
-    place = f"part {number} ({one.named})"
-    return one_error(
-        [type(one)(f"{place}, {one.place}", one.rule, one.remedy) for one in error.problems]
-    )
+    try:
+        yield
+    except MicroveilError as error:
+        place = f"part {number} ({one.named})"
+        raise one_error(
+            [type(own)(f"{place}, {own.place}", own.rule, own.remedy) for own in error.problems]
+        ) from None

@@ -5,13 +5,51 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from microveil.guarantee import Guarantee, Scopes
+from microveil.methods import Promise
 from microveil.methods.planned import AttributePlan, SinglePlan
-from microveil.noise.noise import RandomSource
+from microveil.protect.columns import Prepared
+from microveil.protect.request import Request
 from microveil.protect.units import Units
+from microveil.schema import Attribute
 from microveil.synthesis.plan import SyntheticPlan
-from microveil.table import GridColumn, Numbers, Reasons, Table
+from microveil.table import Reasons, Table
 
-__all__ = ["Plan", "drawn_cells", "kept_scope"]
+__all__ = ["PartPlan", "Plan", "kept_scope"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartPlan:
+    """What one method does and promises: of the whole release, or of its part.
+
+    Attributes
+    ----------
+    request : Request
+    prepared : Prepared
+    attributes : tuple of AttributePlan
+    synthetic : SyntheticPlan or None
+        Of a new table, whose attributes are drawn together.
+    promise : Promise
+        Of the method, as asked for.
+    reasons : dict of Reasons
+        By attribute: of cells that are released as missing the codes that stand in them.
+    """
+
+    request: Request
+    prepared: Prepared
+    attributes: tuple[AttributePlan, ...]
+    synthetic: SyntheticPlan | None
+    promise: Promise
+    reasons: Mapping[str, Reasons] = field(default_factory=dict)
+
+    @property
+    def protected(self) -> list[Attribute]:
+        """The attributes that are planned."""
+        return [part.attribute for part in self.attributes]
+
+    @property
+    def singles(self) -> tuple[SinglePlan, ...]:
+        """The attributes that are drawn each by itself: all, or of a new table none."""
+        return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,53 +61,55 @@ class Plan:
 
     Attributes
     ----------
-    table : Table
-    attributes : tuple of AttributePlan
-    synthetic : SyntheticPlan or None
-        Of a new table, whose attributes are drawn together.
-    columns : tuple of GridColumn
-        What its draw counts.
-    guarantee : Guarantee
+    prepared : Prepared
+        The table, and the columns of all parts.
+    parts : tuple of PartPlan
+        One, or of several methods the plan of each.
     claim : Guarantee
         What holds with the operating system's randomness: with a seed nothing is covered.
+    guarantee : Guarantee
     notes : tuple of str
         Warnings in words that hold nothing of the data.
     parameters : dict
         What was asked for, as plain values.
-    unused : tuple of str
-        Arguments that were given and that the method has no step for.
-    isotonic : bool
-    shuffle : {"rows", "columns"} or None
-    seed : int or None
-        None takes the operating system's randomness.
-    reasons : dict of Reasons
-        By attribute: of cells that are released as missing the codes that stand in them.
-    units : Units or None
-        Whose records they are, where all of a unit are protected together.
-    parts : tuple of Plan
-        Of a release of several parts the plan of each: `attributes` are those of all.
     """
 
-    table: Table
-    attributes: tuple[AttributePlan, ...]
-    synthetic: SyntheticPlan | None
-    guarantee: Guarantee
+    prepared: Prepared
+    parts: tuple[PartPlan, ...]
     claim: Guarantee
+    guarantee: Guarantee
     notes: tuple[str, ...]
     parameters: Mapping[str, Any]
-    unused: tuple[str, ...]
-    isotonic: bool
-    shuffle: str | None
-    seed: int | None
-    reasons: Mapping[str, Reasons] = field(default_factory=dict)
-    units: Units | None = None
-    columns: tuple[GridColumn, ...] = ()
-    parts: "tuple[Plan, ...]" = ()
 
     @property
-    def singles(self) -> tuple[SinglePlan, ...]:
-        """The attributes that are drawn each by itself: all, or of a new table none."""
-        return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
+    def table(self) -> Table:
+        """The original."""
+        return self.prepared.table
+
+    @property
+    def units(self) -> Units | None:
+        """Whose records they are, where all of a unit are protected together."""
+        return self.prepared.units
+
+    @property
+    def attributes(self) -> tuple[AttributePlan, ...]:
+        """The plans of the attributes of all parts."""
+        return tuple(own for part in self.parts for own in part.attributes)
+
+    @property
+    def synthetic(self) -> SyntheticPlan | None:
+        """Of a new table, whose attributes are drawn together."""
+        return self.parts[0].synthetic
+
+    @property
+    def isotonic(self) -> bool:
+        """Whether noisy means are put back in order, in some part at least."""
+        return any(part.request.isotonic for part in self.parts)
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Arguments that were given and that the method has no step for."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.request.unused))
 
     @property
     def promised(self) -> Scopes:
@@ -84,16 +124,6 @@ class Plan:
     def _repr_html_(self) -> str:
         """Say for a notebook what a release would promise."""
         return self.guarantee._repr_html_()
-
-
-def drawn_cells(
-    plan: SinglePlan, units: Units | None, source: RandomSource, *, isotonic: bool
-) -> Numbers:
-    """Draw the cells of an attribute: of what is one value a unit, one draw a unit, copied."""
-    numbers = plan.draw(source, isotonic=isotonic)
-    if plan.attribute.of_unit and units is not None:
-        return numbers.in_order(units.first_records())
-    return numbers
 
 
 def kept_scope(planned: Plan) -> str | None:

@@ -1,6 +1,7 @@
-"""From a request and a table to a plan: everything about a release short of its noise."""
+"""From prepared columns to a plan: everything about a release short of its noise."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,27 +14,27 @@ from microveil.guarantee import (
 )
 from microveil.methods import Choices, Promise, Setting
 from microveil.methods.planned import AttributePlan, SinglePlan
-from microveil.protect.claims import Decided, guarantee_of, in_force, shuffled
+from microveil.protect.claims import guarantee_of, in_force
 from microveil.protect.columns import Prepared
+from microveil.protect.composing import plan_together
 from microveil.protect.notes import plan_notes
-from microveil.protect.plan import Plan
+from microveil.protect.parts import in_part
+from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.table import Reasons
-from microveil.table.memory import columns_at_once
+from microveil.table.memory import check_protecting, columns_at_once
 from microveil.table.threads import FEW_VALUES, in_threads
 
 __all__ = [
     "NOT_KEPT",
     "check_scope",
-    "choices_of",
-    "decide",
-    "plan_attributes",
-    "plan_decided",
-    "plan_prepared",
+    "plan_alone",
+    "plan_of",
+    "plan_part",
     "promise_of",
     "promised",
-    "refuse_exact",
+    "refuse_exact_cells",
     "refuse_unnamed",
     "takes_one_by_one",
 ]
@@ -90,21 +91,67 @@ def takes_one_by_one(request: Request) -> bool:
     return "one by one" in request.method.can and request["partition"] != "mdav"
 
 
-def plan_prepared(prepared: Prepared, request: Request) -> Plan:
-    """Plan a request on columns of a table, whatever cells come out exactly."""
-    decided = decide(prepared.asked(request))
-    check_scope(decided.promise, request)
-    return plan_decided(decided)
+def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
+    """Plan what was asked for, whatever cells come out exactly.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    draws : sequence of callable, optional
+        One for each part: see `plan_part`.
+
+    Raises
+    ------
+    MicroveilError
+        If a scope was asked for that the guarantee does not cover, or the table does not fit.
+    """
+    _check_memory(prepared)
+    own: Sequence[Draw | None] = draws or [None] * len(prepared.each)
+    if prepared.whole is None:
+        part = plan_part(prepared, own[0])
+        check_scope(part.promise, part.request)
+        return plan_alone(part)
+    parts = []
+    for number, (one, columns) in enumerate(
+        zip(prepared.whole.parts, prepared.each, strict=True), 1
+    ):
+        # What was read from the data is seen of each part, beside those of the others.
+        looked = any(map(_is_read_from_data, columns.attributes))
+        is_apart = columns.request.shuffle is not None and not looked
+        with in_part(number, one):
+            parts.append(plan_part(columns, own[number - 1], joined=not is_apart))
+    return plan_together(prepared, prepared.whole, parts)
 
 
-def decide(
+def _check_memory(prepared: Prepared) -> None:
+    """Refuse what does not fit; what is drawn of a new table is held as well."""
+    requests = [part.request for part in prepared.each]
+    drawn = [one["n_records"] or 0 for one in requests if "new table" in one.method.can]
+    check_protecting(
+        max(prepared.table.n_records, *drawn, 0),
+        len(prepared.attributes),
+        prepared.request.memory,
+        one_by_one=all(map(takes_one_by_one, requests)),
+        is_lazy=prepared.table.files is not None and prepared.held is None,
+    )
+
+
+def _is_read_from_data(attribute: Attribute) -> bool:
+    return (
+        attribute.bounds_from_data
+        or attribute.categories_from_data
+        or attribute.resolution_from_data
+    )
+
+
+def plan_part(
     prepared: Prepared,
     draw: Draw | None = None,
     *,
     joined: bool = False,
     plans: Plans = plan_attributes,
-) -> Decided:
-    """Decide on a request: its partitions, its scales and what they promise.
+) -> PartPlan:
+    """Plan what one method is asked for: its partitions, its scales and what they promise.
 
     Parameters
     ----------
@@ -130,47 +177,33 @@ def decide(
             reasons[plan.attribute.name] = codes
         return plan
 
-    parts: Sequence[AttributePlan]
+    attributes: Sequence[AttributePlan]
     if "new table" in request.method.can:
         synthetic = request.method.plan(prepared.columns, choices)
-        parts = synthetic.attributes
+        attributes = synthetic.attributes
     else:
-        parts = plans(prepared, choices, draw or kept)
-    return Decided(
+        attributes = plans(prepared, choices, draw or kept)
+    shares = [(own.attribute, own.share) for own in attributes]
+    return PartPlan(
         request=request,
         prepared=prepared,
-        attributes=tuple(parts),
+        attributes=tuple(attributes),
         synthetic=synthetic,
-        promise=_promise(
-            prepared.table.n_records,
-            request,
-            [(part.attribute, part.share) for part in parts],
-            choices,
-            joined=joined,
-        ),
+        promise=_promise(prepared.table.n_records, request, shares, choices, joined=joined),
         reasons=reasons,
     )
 
 
-def plan_decided(decided: Decided) -> Plan:
-    """Make the plan of what was decided, with its guarantee in words."""
-    request, prepared, parts = decided.request, decided.prepared, decided.attributes
-    claim = guarantee_of(decided)
+def plan_alone(part: PartPlan) -> Plan:
+    """Make the plan of a release of one method, with its guarantee in words."""
+    claim = guarantee_of(part)
     return Plan(
-        table=prepared.table,
-        attributes=parts,
-        synthetic=decided.synthetic,
-        guarantee=in_force(claim, decided),
+        prepared=part.prepared,
+        parts=(part,),
         claim=claim,
-        notes=plan_notes(request, parts, prepared, claim),
-        parameters=request.parameters(),
-        unused=request.unused,
-        isotonic=request.isotonic,
-        shuffle=shuffled(request),
-        seed=request.seed,
-        reasons=decided.reasons,
-        units=prepared.units,
-        columns=() if decided.synthetic is None else prepared.columns,
+        guarantee=in_force(claim, part),
+        notes=plan_notes(part.request, part.attributes, part.prepared, claim),
+        parameters=part.request.parameters(),
     )
 
 
@@ -271,7 +304,7 @@ def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     }
 
 
-def refuse_exact(planned: Plan, request: Request) -> None:
+def refuse_exact_cells(planned: Plan) -> None:
     """Refuse a plan by which cells come out exactly, unless that was allowed.
 
     Raises
@@ -279,15 +312,23 @@ def refuse_exact(planned: Plan, request: Request) -> None:
     ExactCellsError
         With the attributes and how many of their cells.
     """
+    whole = planned.prepared.whole
+    for number, part in enumerate(planned.parts):
+        with nullcontext() if whole is None else in_part(number + 1, whole.parts[number]):
+            _refuse_exact_cells(part)
+
+
+def _refuse_exact_cells(part: PartPlan) -> None:
+    request = part.request
     if request.exact_cells == "allow" or "exact cells" not in request.method.can:
         return
-    found = [part for part in planned.attributes if part.exact_cells]
+    found = [own for own in part.attributes if own.exact_cells]
     if not found:
         return
     counted = ", ".join(
-        f"'{part.attribute.name}' {part.exact_cells} of {part.n_cells}" for part in found
+        f"'{own.attribute.name}' {own.exact_cells} of {own.n_cells}" for own in found
     )
-    if request.exact_cells == "widen" or all(part.n_clusters == 1 for part in found):
+    if request.exact_cells == "widen" or all(own.n_clusters == 1 for own in found):
         raise ExactCellsError(
             f"cells of {counted}",
             "all values are equal: there is nothing to merge them with, and they would be "

@@ -10,10 +10,11 @@ from microveil.protect.arguments import SPARK, Arguments, warn_of_outdated
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.plan import Plan
+from microveil.protect.planning import plan_of, refuse_exact_cells
 from microveil.protect.recipe import takes
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
-from microveil.protect.settling import plan_settled, refuse_exact_cells, settle_asked
+from microveil.protect.settling import settle
 from microveil.table import LabelledTable
 from microveil.table.frames import is_of_spark
 
@@ -227,9 +228,8 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         from microveil.protect.spark.protecting import protect_in_spark
 
         return protect_in_spark(table, asked)
-    settled = settle_asked(table, asked)
-    planned, drawn = plan_and_draw(settled)
-    return released(planned, drawn, plan_notes(planned, settled))
+    planned, drawn = plan_and_draw(settle(table, asked))
+    return released(planned, drawn, plan_notes(planned))
 
 
 def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:
@@ -263,7 +263,6 @@ def plan(table: Any, asked: Mapping[str, Any]) -> Plan:
         from microveil.protect.spark.protecting import plan_in_spark
 
         return plan_in_spark(table, asked)
-    settled = settle_asked(table, asked)
-    planned = plan_settled(settled)
-    refuse_exact_cells(planned, settled)
+    planned = plan_of(settle(table, asked))
+    refuse_exact_cells(planned)
     return planned

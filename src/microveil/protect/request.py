@@ -117,6 +117,11 @@ class Request:
         return request
 
     @property
+    def order(self) -> str | None:
+        """What is released in random order: rows, or each column."""
+        return self.shuffle if self.method.uses("shuffle") else None
+
+    @property
     def chosen_by_data(self) -> bool:
         """Whether method, k or epsilon were chosen by the data: by advice, or before asking."""
         return Advised.DATA in (self.advised, self.looked_at)

@@ -1,7 +1,6 @@
 """What part each attribute has in the error: a sum over attributes can be that of one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,7 @@ def shares_of(
             usual_sums = np.zeros(len(attributes))
             printed_sums = np.zeros(len(attributes))
             for seed in range(runs):
-                data = draw(replace(planned, seed=seed)).data
+                data = draw(planned, seed=seed).data
                 errors = data.select(attributes).to_numpy().astype(np.float64) - original
                 usual_sums += (errors**2).mean(axis=0) / variances / runs
                 printed_sums += (errors**2).mean(axis=0) / variances**2 / runs

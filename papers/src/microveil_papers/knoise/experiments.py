@@ -1,7 +1,7 @@
 """The experiments of KNOISE, section 3, and what it costs to have a guarantee instead."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -215,7 +215,7 @@ def _released(planned: mv.Plan, runs: int) -> Runs:
     """Protect the ages in many seeded runs."""
     return np.array(
         [
-            draw(replace(planned, seed=SEED + run)).data["age"].to_numpy().astype(np.float64)
+            draw(planned, seed=SEED + run).data["age"].to_numpy().astype(np.float64)
             for run in range(runs)
         ]
     )

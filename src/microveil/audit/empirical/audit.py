@@ -38,9 +38,9 @@ from microveil.protect.arguments import Arguments
 from microveil.protect.columns import Prepared
 from microveil.protect.exact_audit import accounted_of
 from microveil.protect.plan import Plan
+from microveil.protect.planning import plan_alone, plan_of
 from microveil.protect.recipe import takes
-from microveil.protect.request import Request
-from microveil.protect.settling import plan_settled, settle_asked
+from microveil.protect.settling import settle
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table.threads import in_threads
 
@@ -124,20 +124,14 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
     attack = _Attack(**{one: asked.pop(one) for one in _OF_ATTACK if one in asked})
     runs, confidence, audit_seed = attack.runs, attack.confidence, attack.audit_seed
     _check(runs, confidence, audit_seed)
-    settled = settle_asked(table, asked)
-    planned = plan_settled(settled)
+    planned = plan_of(settle(table, asked))
     part = _attacked(planned, attack.attribute)
-    # Of several parts the one that holds it: noise of the others is drawn apart.
-    plans = planned.parts or (planned,)
-    planned, own = next(
-        found
-        for found in zip(plans, settled.each, strict=True)
-        if any(part is one for one in found[0].attributes)
-    )
+    if len(planned.parts) > 1:  # noise of the others is drawn apart
+        planned = next(
+            plan_alone(one) for one in planned.parts if any(part is own for own in one.attributes)
+        )
     return measured(
         part,
-        own.prepared,
-        own.request,
         planned,
         runs=int(runs),
         confidence=float(confidence),
@@ -147,8 +141,6 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
 
 def measured(
     part: AttributePlan,
-    prepared: Prepared,
-    request: Request,
     planned: Plan,
     *,
     runs: int,
@@ -162,15 +154,15 @@ def measured(
     part : AttributePlan
         The attribute's own plan, or another for it, which is then held against the claims of
         ``planned``.
-    prepared : Prepared
-    request : Request
     planned : Plan
+        Of one method.
     runs : int
     confidence : float
     audit_seed : int
     """
     if isinstance(part, CutsPlan | LevelsPlan):
-        return _of_measurement(part, prepared, planned, (runs, confidence, audit_seed))
+        return _of_measurement(part, planned, (runs, confidence, audit_seed))
+    prepared = planned.prepared
     near: float | None = part.vector_loss
     # What is one value a unit is drawn as a record is: once.
     far, units = part.vector_loss, None if part.attribute.of_unit else prepared.units
@@ -178,10 +170,10 @@ def measured(
     if units is not None and isinstance(part, CentroidPlan | TransitionPlan):
         # Each record is drawn by itself: the same neighbour is the worst at every scope.
         of_value = units.of_values(part.missing)
-        experiment, near = _unit_experiment(part, of_value, prepared, request)
+        experiment, near = _unit_experiment(part, of_value, prepared)
         experiments, far = dict.fromkeys(SCOPES, experiment), near
     elif isinstance(part, CentroidPlan):
-        tuned = tuned_to(part, prepared, request)
+        tuned = tuned_to(part, prepared)
         near = near_loss(tuned)
         experiments = _centroid_experiments(tuned, planned)
     elif isinstance(part, TransitionPlan):
@@ -210,15 +202,13 @@ def measured(
 
 
 def _of_measurement(
-    part: CutsPlan | LevelsPlan,
-    prepared: Prepared,
-    planned: Plan,
-    settings: tuple[int, float, int],
+    part: CutsPlan | LevelsPlan, planned: Plan, settings: tuple[int, float, int]
 ) -> EmpiricalAudit:
     """Attack what is measured of an attribute by itself: the same is seen at every scope."""
     runs, confidence, audit_seed = settings
     name, accounted = part.attribute.name, accounted_of(planned)
     assert accounted is not None  # noqa: S101 -- such plans are those of a new table
+    prepared = planned.prepared
     column = prepared.columns[prepared.names.index(name)]
     *streams, pilots = RandomSource.seeded(audit_seed).spawn(3)
     of_value = None if prepared.units is None else prepared.units.of_values(column.missing)
@@ -293,7 +283,7 @@ def _centroid_experiments(tuned: Tuned, planned: Plan) -> dict[str, Experiment]:
     # Clusters by distance have no order that the table's and the neighbour's would share.
     ordered = tuned.part.shifts is not None
     vector = one_by_one if ordered else in_any_order
-    row = in_any_order if planned.shuffle else by_rows
+    row = in_any_order if planned.prepared.request.order else by_rows
     return {
         "cluster": one_by_one(table, near_neighbour(tuned), grid, isotonic=isotonic),
         "vector": vector(table, far, grid, isotonic=isotonic),
@@ -305,11 +295,10 @@ def _unit_experiment(
     part: CentroidPlan | TransitionPlan,
     of_value: NDArray[np.int64],
     prepared: Prepared,
-    request: Request,
 ) -> tuple[Experiment, float]:
     """Replace all records of the unit that costs most, and say what that is."""
     if isinstance(part, CentroidPlan):
-        tuned = tuned_to(part, prepared, request)
+        tuned = tuned_to(part, prepared)
         neighbour, loss = unit_neighbour(tuned, of_value)
         return one_by_one(tuned.table, neighbour, part.grid, isotonic=False), loss
     cells, codes = _cells(part), part.codes

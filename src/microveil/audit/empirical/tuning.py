@@ -12,7 +12,6 @@ from microveil.noise.sensitivity import LoneShift, RankedShifts
 from microveil.partition import Partition, rank_order
 from microveil.partition.mdav import joint_partition
 from microveil.protect.columns import Prepared
-from microveil.protect.request import Request
 from microveil.table import GridColumn, spread
 
 __all__ = ["tuned_to"]
@@ -22,7 +21,7 @@ Whole = NDArray[np.int64]
 WINSORISING = ("idp-cbls", "idp-vector")
 
 
-def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
+def tuned_to(part: CentroidPlan, prepared: Prepared) -> Tuned:
     """Return the mechanism of a planned attribute, ready to be run on neighbours.
 
     Parameters
@@ -30,9 +29,9 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
     part : CentroidPlan
         With a share of epsilon.
     prepared : Prepared
-    request : Request
         What the plan was made from.
     """
+    request = prepared.request
     by_name = {column.attribute.name: column for column in prepared.columns}
     name = part.attribute.name
     block: Sequence[str] = [name]
@@ -44,9 +43,7 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
     else:
         # Categories in no order take no part in the order of records.
         block = [
-            member
-            for member in _block(name, prepared, request)
-            if by_name[member].attribute.kind.is_ranked
+            member for member in _block(name, prepared) if by_name[member].attribute.kind.is_ranked
         ]
         cut = _Jointly(
             partition="mdav" if request["partition"] == "mdav" else "mdav-insensitive",
@@ -64,10 +61,10 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
     )
 
 
-def _block(name: str, prepared: Prepared, request: Request) -> Sequence[str]:
+def _block(name: str, prepared: Prepared) -> Sequence[str]:
     """Return the attributes that are clustered with this one."""
-    blocks = request["blocks"]
-    if blocks is None or "blocks" in request.unused:
+    blocks = prepared.request["blocks"]
+    if blocks is None or "blocks" in prepared.request.unused:
         return prepared.names
     return next(block for block in blocks if name in block)
 

@@ -22,11 +22,10 @@ from microveil.protect.columns import Prepared, check_enough, outlined, prepare
 from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import Drawn
 from microveil.protect.plan import Plan
-from microveil.protect.planning import check_scope, decide, plan_decided, refuse_exact
+from microveil.protect.planning import check_scope, plan_alone, plan_part, refuse_exact_cells
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
 from microveil.protect.request import Request
-from microveil.protect.settling import Settled
 from microveil.protect.spark.clusters import by_rank
 from microveil.protect.spark.counts import counter, summed, value_counts
 from microveil.protect.spark.draws import Draw, drawn_release, new_table
@@ -100,28 +99,31 @@ def protect_in_spark(
     given: Any, asked: Mapping[str, Any], *, notes: Sequence[str] = (), **entries: Any
 ) -> Release:
     """Protect a Spark frame, or one of files, as `protect` does; ``entries`` are the manifest's."""
-    with _opened(given, asked) as (settled, table, scratch):
+    with _opened(given, asked) as (prepared, table, scratch):
         draws, clusters = dict[str, Draw](), Clusters()
-        planned = _planned(settled, table, scratch, draws, clusters)
+        planned = _planned(prepared, table, scratch, draws, clusters)
         frame = given.frame if isinstance(given, SparkFiles) else given
         schema = _schema(frame, {*table.columns, *table.kept})
         if planned.synthetic is None:
-            data = drawn_release(table, draws, clusters, schema, planned.seed, scratch)
+            data = drawn_release(table, draws, clusters, schema, prepared.request.seed, scratch)
             drawn = Drawn(data=data)
         else:
-            drawn = _new_table(planned.synthetic, table, schema, planned.seed, scratch)
-        said = plan_notes(planned, settled)
+            drawn = _new_table(planned.synthetic, table, schema, prepared.request.seed, scratch)
+        said = plan_notes(planned)
         return released(planned, drawn, said, notes=notes, **entries)
 
 
 def plan_in_spark(given: Any, asked: Mapping[str, Any]) -> Plan:
     """Plan a release of a Spark frame, as `plan` does: what is left of plans are their figures."""
-    with _opened(given, asked) as (settled, table, scratch):
-        return replace(_planned(settled, table, scratch, {}, {}), columns=())
+    with _opened(given, asked) as (prepared, table, scratch):
+        planned = _planned(prepared, table, scratch, {}, {})
+    without = replace(prepared, held=())
+    (part,) = planned.parts
+    return replace(planned, prepared=without, parts=(replace(part, prepared=without),))
 
 
 @contextmanager
-def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Settled, SparkTable, Scratch]]:
+def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Prepared, SparkTable, Scratch]]:
     """Put the columns of a request on their grids; in the end remove what was written."""
     request = _request(asked)
     is_read = isinstance(given, SparkFiles)
@@ -155,7 +157,7 @@ def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Settled, Spa
         columns = cast("tuple[GridColumn, ...]", tuple(table.columns.values()))
         prepared = replace(prepare(outline, request), held=columns)
         _check_enough(columns, request)
-        yield Settled(asked={**asked, "engine": SPARK}, prepared=prepared), table, scratch
+        yield prepared, table, scratch
     finally:
         scratch.end()
 
@@ -197,14 +199,14 @@ def _request(asked: Mapping[str, Any]) -> Request:
 
 
 def _planned(
-    settled: Settled,
+    prepared: Prepared,
     table: SparkTable,
     scratch: Scratch,
     draws: dict[str, Draw],
     clusters: Clusters,
 ) -> Plan:
     """Plan each attribute and draw for its clusters; what is drawn for records is drawn later."""
-    request, columns = settled.request, table.columns
+    request, columns = prepared.request, table.columns
     streams = dict(zip(columns, RandomSource.of(request.seed).spawn(len(columns)), strict=True))
 
     def plan_of(name: str, choices: Choices) -> AttributePlan:
@@ -225,10 +227,10 @@ def _planned(
     def plans(prepared: Prepared, choices: Choices, _made: Any) -> list[AttributePlan]:
         return [plan_of(name, choices) for name in prepared.names]
 
-    decided = decide(settled.prepared, plans=plans)
-    check_scope(decided.promise, request)
-    planned = plan_decided(decided)
-    refuse_exact(planned, request)
+    part = plan_part(prepared, plans=plans)
+    check_scope(part.promise, request)
+    planned = plan_alone(part)
+    refuse_exact_cells(planned)
     return planned
 
 
