@@ -16,6 +16,7 @@ from microveil.methods import METHODS, Choices, Promise, Setting
 from microveil.methods.base import epsilon_scopes
 from microveil.protect.request import offered
 from microveil.report import publishable_report
+from microveil.schema import Kind
 
 WORDS = ["north", "south", "west"] * 20
 # One person alone is from there.
@@ -90,13 +91,12 @@ def test_no_method_promises_differential_privacy_by_lists_that_were_read(method)
     """Nor rows, asked by itself: what was read is a public figure of the mechanism."""
     of = METHODS[method]
     own = {one.name: one.default for one in offered(of)} | {"blocks": (("a", "b"),)}
+    read = mv.plan(TABLE, **ASKED, categories=mv.categories_from_data(TABLE))
     setting = Setting(
+        attributes=tuple(replace(part.attribute, kind=Kind.ORDINAL) for part in read.attributes),
         shares=((Fraction(1), 9), (Fraction(1), 9)),
         spends_epsilon=True,
         choices=Choices(k=5, shares={}, own=own, epsilon=Fraction(2)),
-        bounds_from_data=False,
-        categories_from_data=True,
-        resolution_from_data=False,
         keeps_missing=False,
         keeps=False,
         shuffle="rows",

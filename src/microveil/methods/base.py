@@ -119,37 +119,32 @@ class Setting:
 
     Attributes
     ----------
+    attributes : tuple of Attribute
+        Those that are protected, as declared or read from the data.
     shares : tuple of (Fraction, int)
         Share of epsilon of each protected attribute, all records of a unit together, and the
         most clusters it can have.
     spends_epsilon : bool
         False where some attribute has no share that bounds what it reveals.
     choices : Choices
-    bounds_from_data, categories_from_data, resolution_from_data : bool
-        Whether a public figure of the mechanism was read from the data.
     keeps_missing, keeps : bool
         Whether missing cells, and whether other columns, are released as they are.
-    kinds : frozenset of Kind
-        Those of the protected attributes.
     shuffle : {"rows", "columns"} or None
         Whether rows, or each attribute by itself, are released in random order.
     """
 
+    attributes: tuple[Attribute, ...]
     shares: tuple[Share, ...]
     spends_epsilon: bool
     choices: Choices
-    bounds_from_data: bool
-    categories_from_data: bool
-    resolution_from_data: bool
     keeps_missing: bool
     keeps: bool
-    kinds: frozenset[Kind] = frozenset()
     shuffle: str | None = None
 
     @property
     def has_categories(self) -> bool:
         """Whether some protected attribute is categories, ordered or not."""
-        return not self.kinds.isdisjoint({Kind.ORDINAL, Kind.NOMINAL})
+        return any(one.kind in {Kind.ORDINAL, Kind.NOMINAL} for one in self.attributes)
 
     @property
     def epsilon(self) -> Fraction:
@@ -157,9 +152,14 @@ class Setting:
         return sum((share for share, _ in self.shares), Fraction(0))
 
     @property
+    def domain_from_data(self) -> bool:
+        """Whether bounds or a list of categories were read from the data."""
+        return any(one.bounds_from_data or one.categories_from_data for one in self.attributes)
+
+    @property
     def read_from_data(self) -> bool:
         """Whether a public figure of the mechanism was read from the data."""
-        return self.bounds_from_data or self.categories_from_data or self.resolution_from_data
+        return self.domain_from_data or any(one.resolution_from_data for one in self.attributes)
 
     @property
     def model(self) -> Model:

@@ -28,19 +28,7 @@ def plan_blocks(
 ) -> list[Planned]:
     """Partition each block of attributes jointly and represent its clusters.
 
-    Parameters
-    ----------
-    columns : sequence of GridColumn
-    choices : Choices
-    name : str
-        The partition: "mdav", "v-mdav" or "mdav-insensitive".
-    represent : callable
-        From the columns of a block, their clusters and choices to their plans.
-
-    Returns
-    -------
-    list of plans
-        In the order of the columns.
+    The partition is "mdav", "v-mdav" or "mdav-insensitive"; plans are in the order of the columns.
 
     Raises
     ------
@@ -52,15 +40,19 @@ def plan_blocks(
     by_name = {column.attribute.name: column for column in columns}
     plans: dict[str, Planned] = {}
     for block in choices["blocks"]:
-        if name == "mdav-insensitive":
-            _refuse_unordered([by_name[member] for member in block])
         together, units = [by_name[member] for member in block], choices.units
+        place = "attributes " + ", ".join(f"'{member}'" for member in block)
+        if name == "mdav-insensitive":
+            refuse_no_order([column.attribute.kind for column in together], place)
         if not choices.protects_missing:
-            together = _complete(together, choices.k)
+            together = _complete(together)
             missing = together[0].missing
             if units is not None and missing is not None:
                 units = units[~missing]
-        _check_units(block, units, choices.k)
+            _refuse_few("records have", together[0].n_present, choices.k, place)
+        if units is not None:
+            some = "different units have a record with"
+            _refuse_few(some, len(np.unique(units)), choices.k, place)
         partition = _joint(name, together, choices, units)
         for part in represent(together, partition, choices):
             plans[part.attribute.name] = part
@@ -86,12 +78,6 @@ def _joint(
     return joint_partition(name, values, choices.k, domains, are_ranked, masks, units)
 
 
-def _refuse_unordered(columns: Sequence[GridColumn]) -> None:
-    """Refuse a block of categories in no order, by which no record comes before another."""
-    names = ", ".join(f"'{column.attribute.name}'" for column in columns)
-    refuse_no_order([column.attribute.kind for column in columns], f"attributes {names}")
-
-
 def refuse_no_order(kinds: Iterable[Kind], place: str = "attributes") -> None:
     """Refuse kinds none of which has an order."""
     if any(kind.is_ranked for kind in kinds):
@@ -103,36 +89,27 @@ def refuse_no_order(kinds: Iterable[Kind], place: str = "attributes") -> None:
     )
 
 
-def _check_units(names: Sequence[str], units: NDArray[np.int64] | None, k: int) -> None:
-    """Refuse records that are of fewer units than a cluster must hold."""
-    if units is not None and len(np.unique(units)) < k:
-        listed = ", ".join(f"'{name}'" for name in names)
+def _refuse_few(what: str, n_found: int, k: int, place: str) -> None:
+    """Refuse a block in which fewer records, or units, than k are complete."""
+    if n_found < k:
         raise DataError(
-            f"attributes {listed}",
-            "fewer than k different units have a record with a value in all of them",
+            place,
+            f"fewer than k {what} a value in all of them",
             "choose a smaller k, other blocks, or leave an attribute out",
         )
 
 
-def _complete(columns: Sequence[GridColumn], k: int) -> list[GridColumn]:
+def _complete(columns: Sequence[GridColumn]) -> list[GridColumn]:
     """Leave out the records that lack a value in any of the columns."""
     masks = [column.missing for column in columns if column.missing is not None]
-    complete = [*columns]
-    if masks:
-        missing = np.logical_or.reduce(masks)
-        complete = [
-            replace(
-                column,
-                values=np.asarray(spread(column.values, column.missing)[~missing], dtype=np.int64),
-                missing=missing,
-            )
-            for column in columns
-        ]
-    if complete[0].n_present < k:
-        names = ", ".join(f"'{column.attribute.name}'" for column in columns)
-        raise DataError(
-            f"attributes {names}",
-            "fewer than k records have a value in all of them",
-            "choose a smaller k, other blocks, or leave an attribute out",
+    if not masks:
+        return [*columns]
+    missing = np.logical_or.reduce(masks)
+    return [
+        replace(
+            column,
+            values=np.asarray(spread(column.values, column.missing)[~missing], dtype=np.int64),
+            missing=missing,
         )
-    return complete
+        for column in columns
+    ]

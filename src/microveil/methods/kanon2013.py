@@ -226,8 +226,8 @@ _REDRAWN = (
 
 def _promise(setting: Setting) -> Promise:
     """Promise by composition, and say what became of categories."""
-    if setting.kinds:
-        refuse_no_order(setting.kinds)
+    if setting.attributes:
+        refuse_no_order(attribute.kind for attribute in setting.attributes)
     promise = _promise_numbers(setting)
     redrawn = setting.has_categories and len(setting.shares) > 1
     if not redrawn or setting.choices["sensitivity"] == "vector":
@@ -259,7 +259,7 @@ def _promise_numbers(setting: Setting) -> Promise:
     of_one_block = setting.shuffle == "rows" and len(setting.choices["blocks"]) == 1
     unlinked = (of_one_block or setting.shuffle == "columns") and not setting.keeps
     source = "this project, on the clusters of KANON-2013" if by_vector else None
-    if setting.bounds_from_data or setting.categories_from_data:
+    if setting.domain_from_data:
         vector, caveats, source = None, (_BOUNDS_FROM_DATA, *caveats), None
     return Promise(
         model=Model.INDIVIDUAL if by_vector else setting.model,

@@ -357,6 +357,7 @@ def _promise(
     attributes, unit = [attribute for attribute, _ in parts], request.protected_unit
     promise = request.method.promise(
         Setting(
+            attributes=tuple(attributes),
             shares=tuple(
                 (
                     unit.spends(share, of_unit=attribute.of_unit) or Fraction(0),
@@ -366,13 +367,9 @@ def _promise(
             ),
             spends_epsilon=all(share is not None for _, share in parts),
             choices=choices,
-            bounds_from_data=any(a.bounds_from_data for a in attributes),
-            categories_from_data=any(a.categories_from_data for a in attributes),
-            resolution_from_data=any(a.resolution_from_data for a in attributes),
             keeps_missing=request.missing == "keep",
             shuffle=request.shuffle,
             keeps=bool(request.keep) or joined,
-            kinds=frozenset(a.kind for a in attributes),
         )
     )
     listed_by_a_look = any(a.categories_from_data for a in attributes)
