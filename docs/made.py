@@ -199,7 +199,12 @@ def slow_tests() -> list[str]:
             if "pytest.mark.slow" not in text:
                 continue
             module = ast.parse(text)
-            whole = any(isinstance(node, ast.Assign) and _is_slow(node) for node in module.body)
+            marks = [
+                node.value
+                for node in module.body
+                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+            ]
+            whole = any(map(_is_slow, marks))
             rows += [
                 f"| `{path.relative_to(ROOT)}` | `{node.name}` | "
                 f"{(ast.get_docstring(node) or '').splitlines()[0]} | "

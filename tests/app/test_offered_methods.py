@@ -21,9 +21,7 @@ COLUMNS = {
     "both": {**AGE, **SEX},
     "kept beside": {**AGE, "role-2": "non-confidential", "type-2": "text"},
 }
-CHOICES = list(
-    product(COLUMNS, ("record", "unit"), ("", "keep", "protect"), ("row", "vector", "cluster"))
-)
+CHOSEN = (*COLUMNS,), ("record", "unit"), ("", "keep", "protect"), ("row", "vector", "cluster")
 
 
 async def advised(ask, draft):
@@ -34,7 +32,16 @@ async def advised(ask, draft):
     return refused, re.findall(r'<label for="option-own">([\w-]+)', shown.text)
 
 
-@pytest.mark.parametrize(("columns", "who", "missing", "scope"), CHOICES)
+# A third of all choices, in which each two come together; the others by make test-slow.
+@pytest.mark.parametrize(
+    ("columns", "who", "missing", "scope"),
+    [
+        pytest.param(
+            *choice, marks=pytest.mark.slow if sum(map(tuple.index, CHOSEN, choice)) % 3 else ()
+        )
+        for choice in product(*CHOSEN)
+    ],
+)
 def test_the_next_page_takes_what_the_promise_offers(tmp_path, columns, who, missing, scope):
     """Whoever is protected, at every scope, however missing cells are treated."""
     (tmp_path / "people.csv").write_text(TABLE)

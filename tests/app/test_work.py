@@ -51,10 +51,6 @@ def as_toml(recipe):
     return "\n".join(lines) + "\n"
 
 
-# Each with a process or more: by make test-slow.
-SLOW = pytest.mark.slow
-
-
 @pytest.fixture
 def people(tmp_path):
     """A table of people in a folder of its own."""
@@ -196,8 +192,11 @@ def children(pid):
 
 
 @pytest.mark.usefixtures("reported")
-def test_a_release_is_that_of_the_command_line(people, tmp_path):
-    """The same recipe gives the same guarantee, notes and files by page and command."""
+def test_advice_and_release_are_those_of_the_command_line(people, tmp_path):
+    """The same recipe gives the same guarantee, notes and files by page and command.
+
+    What would be promised before anything is drawn is what the release then promises.
+    """
     (tmp_path / "recipe.toml").write_text(as_toml(RECIPE))
     command = run(
         *("protect", people, "--recipe", "recipe.toml", "-o", "other", "--public-report"),
@@ -205,7 +204,11 @@ def test_a_release_is_that_of_the_command_line(people, tmp_path):
     )
     assert command.returncode == 0, command.stderr
     folder = tmp_path / "release"
-    found = ended(protecting(people, folder, public_report=True, linkage=True), folder=tmp_path)
+    advice, found = ended(
+        {"task": "advise", "path": f"{people}", "recipe": RECIPE},
+        protecting(people, folder, public_report=True, linkage=True),
+        folder=tmp_path,
+    )
     assert found.state is State.DONE
     assert found.released
     other = tmp_path / "other"
@@ -223,10 +226,20 @@ def test_a_release_is_that_of_the_command_line(people, tmp_path):
     n_rows = 1 + min(5, len(found.result["guarantee"]["attributes"]))
     assert len(found.result["custodian_lines"]) + n_rows == len(printed)
     assert is_whole(folder)
+    assert advice.result["guarantee"] == found.result["guarantee"]
+    assert advice.result["summary"] == found.result["summary"]
+    assert advice.result["advice"] == json.loads(
+        json.dumps(mv.advise(polars.read_csv(people), recipe=RECIPE).to_dict())
+    )
+    assert advice.result["refused"] is None
+    assert advice.result["is_public"] is False
 
 
-def test_progress_arrives_as_it_is_made(people, tmp_path):
-    """Steps come in the order of the work, with times that do not go back, while it runs."""
+def test_a_comparison_says_its_progress_as_it_is_made_and_gives_all_of_it(people, tmp_path):
+    """Steps come in the order of the work, with times that do not go back, while it runs.
+
+    What `microveil compare` writes comes back, and its folder is gone (see `temporary`).
+    """
 
     async def watched():
         async with Works(tmp_path) as works:
@@ -250,33 +263,12 @@ def test_progress_arrives_as_it_is_made(people, tmp_path):
     assert last.steps[-1].done == last.steps[-1].total
     times = [step.seconds for step in last.steps]
     assert times == sorted(times)
-
-
-def test_a_comparison_gives_rows_picture_and_page_and_leaves_no_file(people, tmp_path):
-    """What `microveil compare` writes comes back, and its folder is gone (see `temporary`)."""
-    found = ended(comparing(people, runs=2), folder=tmp_path).result
+    found = last.result
     summary = found["comparison"]["summary"]
     assert {row["method"] for row in summary} == {"dp-um", "idp-cbls"}
     assert found["picture"].rstrip().endswith("</svg>")
     assert found["report"].lstrip().lower().startswith("<!doctype html>")
     assert found["answer"]
-
-
-def test_advice_comes_with_the_guarantee_of_the_release(people, tmp_path):
-    """What would be promised before anything is drawn is what the release then promises."""
-    advice, release = ended(
-        {"task": "advise", "path": f"{people}", "recipe": RECIPE},
-        protecting(people, tmp_path / "release"),
-        folder=tmp_path,
-    )
-    assert advice.result["guarantee"] == release.result["guarantee"]
-    assert advice.result["summary"] == release.result["summary"]
-    table = polars.read_csv(people)
-    assert advice.result["advice"] == json.loads(
-        json.dumps(mv.advise(table, recipe=RECIPE).to_dict())
-    )
-    assert advice.result["refused"] is None
-    assert advice.result["is_public"] is False
 
 
 def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
@@ -314,7 +306,7 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
     assert found["recipe"] == printed
 
 
-@SLOW
+@pytest.mark.slow
 def test_how_a_file_is_written_can_be_said(tmp_path):
     """A separator, a decimal mark and an encoding are taken as the command line takes them."""
     path = tmp_path / "people.csv"
@@ -325,7 +317,7 @@ def test_how_a_file_is_written_can_be_said(tmp_path):
     assert found["file"] == file
 
 
-@SLOW
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -349,7 +341,7 @@ def test_what_is_refused_is_refused_as_by_the_command_line(people, tmp_path, cha
     assert not found.released
 
 
-@SLOW
+@pytest.mark.slow
 def test_a_place_that_is_taken_or_missing_is_refused(people, tmp_path):
     """So are a table that is not there, an option that is none, and an unknown task."""
     taken = tmp_path / "taken"
@@ -371,7 +363,7 @@ def test_a_place_that_is_taken_or_missing_is_refused(people, tmp_path):
     assert os.listdir(taken) == ["mine"]
 
 
-@SLOW
+@pytest.mark.slow
 def test_dates_and_other_values_of_a_recipe_arrive_as_they_are(tmp_path):
     """Bounds of dates, which JSON has no word for, are those of the recipe."""
     path = tmp_path / "births.csv"
@@ -445,11 +437,16 @@ OVER = ("the draw", "before the first rename", "after the first rename")
 @pytest.mark.parametrize(
     ("moment", "overwrite"),
     [
-        pytest.param(MOMENTS["writing"], False, id="writing"),
         pytest.param(MOMENTS["after the first rename"], True, id="after a rename, over another"),
         # The other moments, each with a process: by make test-slow.
-        *(pytest.param(moment, False, id=name, marks=SLOW) for name, moment in MOMENTS.items()),
-        *(pytest.param(MOMENTS[name], True, id=f"over {name}", marks=SLOW) for name in OVER),
+        *(
+            pytest.param(moment, False, id=name, marks=pytest.mark.slow)
+            for name, moment in MOMENTS.items()
+        ),
+        *(
+            pytest.param(MOMENTS[name], True, id=f"over {name}", marks=pytest.mark.slow)
+            for name in OVER
+        ),
     ],
 )
 def test_an_interrupt_at_any_moment_leaves_nothing_half_written(
@@ -476,7 +473,9 @@ def test_an_interrupt_at_any_moment_leaves_nothing_half_written(
     assert left_of(folder) == (["release", "release-custodian"] if overwrite else [])
 
 
-@pytest.mark.parametrize("step", ["randomising", "writing the table"])
+@pytest.mark.parametrize(
+    "step", [pytest.param("randomising", marks=pytest.mark.slow), "writing the table"]
+)
 def test_a_cancel_ends_a_task_and_leaves_nothing(many, tmp_path, step):
     """From within the draw and the writing of a large table: cancelled, with no folder."""
     folder = tmp_path / "releases" / "release"
@@ -500,7 +499,7 @@ def test_a_cancel_ends_a_task_and_leaves_nothing(many, tmp_path, step):
     assert not list(folder.parent.iterdir())
 
 
-@SLOW
+@pytest.mark.slow
 def test_what_was_done_when_a_cancel_came_is_done(people, tmp_path):
     """A release that stands is not called cancelled; one that stands all the same is named."""
 
@@ -540,7 +539,7 @@ def test_what_was_done_when_a_cancel_came_is_done(people, tmp_path):
     assert is_whole(tmp_path / "second")
 
 
-@SLOW
+@pytest.mark.slow
 def test_a_worker_that_takes_no_interrupt_is_killed(many, tmp_path):
     """After its patience a task is killed with what it started, and its temporary files go."""
     hook = tmp_path / "hook"
@@ -570,7 +569,7 @@ def test_a_worker_that_takes_no_interrupt_is_killed(many, tmp_path):
     assert until(lambda: not runs(pid) and not runs(grandchild))
 
 
-@SLOW
+@pytest.mark.slow
 def test_an_interrupt_that_was_ignored_before_is_heard(many, temporary):
     """As of a server that a shell started in the background, which has its interrupts ignored."""
     ignoring = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)  # noqa: E731
@@ -607,7 +606,7 @@ asyncio.run(serve())
 """
 
 
-@pytest.mark.parametrize("kind", ["compare", "protect"])
+@pytest.mark.parametrize("kind", [pytest.param("compare", marks=pytest.mark.slow), "protect"])
 def test_a_worker_whose_server_is_killed_ends_by_itself(many, tmp_path, kind):
     """Nothing goes on that nobody watches; a release is whole, if it was done, or absent."""
     folder = tmp_path / "releases" / "release"
@@ -643,7 +642,7 @@ worker._reserved_output = reserved
 """
 
 
-@SLOW
+@pytest.mark.slow
 def test_a_worker_that_nobody_waits_for_clears_up(people, tmp_path):
     """It interrupts itself: what it was about to write goes, the hidden folder with it."""
     folder = tmp_path / "releases" / "release"
@@ -664,7 +663,7 @@ def test_a_worker_that_nobody_waits_for_clears_up(people, tmp_path):
         pipe.close()
 
 
-@SLOW
+@pytest.mark.slow
 def test_a_worker_that_cannot_be_interrupted_ends_all_the_same():
     """Nobody waits for it any more: it ends itself, whatever holds the interrupt up."""
     script = (
@@ -704,7 +703,7 @@ def test_of_an_error_of_another_kind_only_its_type_is_said():
     assert not error
 
 
-@SLOW
+@pytest.mark.slow
 def test_a_worker_that_dies_is_a_failure(many, tmp_path):
     """The signal that ended it is named, and the next task runs."""
 
@@ -722,39 +721,44 @@ def test_a_worker_that_dies_is_a_failure(many, tmp_path):
     assert second.state is State.REFUSED
 
 
-def test_a_worker_has_nothing_of_the_server(many, tmp_path, monkeypatch):
-    """No socket, no variable that came later, no argument that says anything; its own group."""
+def test_a_worker_has_nothing_of_the_server_and_ends_with_it(many, tmp_path, monkeypatch):
+    """No socket, no variable that came later, no argument that says anything; its own group.
+
+    After `close` no child is left, nothing is known any more, and nothing starts.
+    """
     listening = socket.create_server(("127.0.0.1", 0))
     inode = os.fstat(listening.fileno()).st_ino
 
-    async def looked_at():
-        async with Works(tmp_path) as works:
-            monkeypatch.setenv("SECRET_OF_THE_SERVER", MARK)
-            name = works.start(comparing(many, runs=500)).id
-            await begun(works, name)
-            (pid,) = children(os.getpid())
-            place = Path(f"/proc/{pid}")
-            descriptors = [str(entry.readlink()) for entry in (place / "fd").iterdir()]
-            return (
-                (place / "environ").read_bytes(),
-                (place / "cmdline").read_bytes().split(b"\0")[1:-1],
-                descriptors,
-                os.getpgid(pid) == pid == os.getsid(pid),
-                str((place / "cwd").readlink()),
-                list((tmp_path / "temporary").iterdir()),
-            )
+    async def closed():
+        works = Works(tmp_path)
+        monkeypatch.setenv("SECRET_OF_THE_SERVER", MARK)
+        names = [works.start(comparing(many, runs=500)).id]
+        await begun(works, names[0])
+        (pid,) = children(os.getpid())
+        place = Path(f"/proc/{pid}")
+        descriptors = [str(entry.readlink()) for entry in (place / "fd").iterdir()]
+        assert MARK.encode() not in (place / "environ").read_bytes()
+        assert f"socket:[{inode}]" not in descriptors
+        arguments = (place / "cmdline").read_bytes().split(b"\0")[1:-1]
+        assert arguments == [b"-P", b"-m", b"microveil.app.worker"]
+        assert os.getpgid(pid) == pid == os.getsid(pid)
+        assert str((place / "cwd").readlink()) == f"{tmp_path}"
+        assert len(list((tmp_path / "temporary").iterdir())) == 1
+        names += [works.start(comparing(many, runs=500)).id for _ in range(2)]
+        pids = children(os.getpid())
+        await works.close()
+        with pytest.raises(mv.MicroveilError, match="ending"):
+            works.start({"task": "inspect"})
+        return pids, [name in works for name in names]
 
-    environment, arguments, descriptors, is_own_group, place, temporaries = asyncio.run(looked_at())
+    pids, known = asyncio.run(closed())
     listening.close()
-    assert MARK.encode() not in environment
-    assert arguments == [b"-P", b"-m", b"microveil.app.worker"]
-    assert f"socket:[{inode}]" not in descriptors
-    assert is_own_group
-    assert place == f"{tmp_path}"
-    assert len(temporaries) == 1
+    assert pids
+    assert not any(map(runs, pids))
+    assert not any(known)
 
 
-@SLOW
+@pytest.mark.slow
 def test_temporary_files_are_for_their_owner_alone(many, tmp_path, temporary):
     """The folder of a comparison under way can be opened by nobody else."""
 
@@ -768,7 +772,7 @@ def test_temporary_files_are_for_their_owner_alone(many, tmp_path, temporary):
     assert asyncio.run(modes()) == 0o700
 
 
-@SLOW
+@pytest.mark.slow
 def test_nothing_is_loaded_from_the_users_folder(people):
     """A file that is called as a library stays what it is: a file."""
     for name in ("json", "polars", "numpy", "sitecustomize"):
@@ -778,7 +782,7 @@ def test_nothing_is_loaded_from_the_users_folder(people):
     assert not (people.parent / "loaded").exists()
 
 
-@SLOW
+@pytest.mark.slow
 def test_two_tasks_run_at_a_time_and_others_wait_their_turn(people, many, tmp_path):
     """A third runs when one has ended; one that waits can be cancelled before it has begun."""
 
@@ -805,26 +809,7 @@ def test_two_tasks_run_at_a_time_and_others_wait_their_turn(people, many, tmp_pa
     assert not (tmp_path / "release").exists()
 
 
-def test_the_end_ends_every_process(many, tmp_path):
-    """After `close` no child is left, nothing is known any more, and nothing starts."""
-
-    async def closed():
-        works = Works(tmp_path)
-        names = [works.start(comparing(many, runs=500)).id for _ in range(3)]
-        await begun(works, names[0])
-        pids = children(os.getpid())
-        await works.close()
-        with pytest.raises(mv.MicroveilError, match="ending"):
-            works.start({"task": "inspect"})
-        return pids, [name in works for name in names]
-
-    pids, known = asyncio.run(closed())
-    assert pids
-    assert not any(map(runs, pids))
-    assert not any(known)
-
-
-@SLOW
+@pytest.mark.slow
 def test_results_are_kept_up_to_a_number(tmp_path, monkeypatch):
     """The oldest that has ended is forgotten; where all are under way, no more are taken."""
     monkeypatch.setattr(work, "REMEMBERED", 2)
@@ -841,7 +826,7 @@ def test_results_are_kept_up_to_a_number(tmp_path, monkeypatch):
     assert asyncio.run(several()) == [False, True, True]
 
 
-@SLOW
+@pytest.mark.slow
 def test_an_answer_without_end_is_cut_off(people, tmp_path, monkeypatch):
     """What is kept of a worker is bounded; it is ended then."""
     monkeypatch.setattr(work, "MOST", 1000)
@@ -849,7 +834,7 @@ def test_an_answer_without_end_is_cut_off(people, tmp_path, monkeypatch):
     assert (found.state, found.failure) == (State.FAILED, "AnswerTooLongError")
 
 
-@SLOW
+@pytest.mark.slow
 def test_results_are_in_no_text_of_the_work(people, tmp_path):
     """What stands in a log by accident holds no figure of the table."""
     found = ended({"task": "inspect", "path": f"{people}"}, folder=tmp_path)
