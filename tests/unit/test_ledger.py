@@ -50,7 +50,7 @@ sys.exit(any(os.waitpid(child, 0)[1] for child in children))
 # For N = 1, 2, ...: in a child, write a release and kill the process before the N-th call that
 # changes the disk (in a write: after half of it), in a fresh folder; until a child survives.
 DYING = """
-import os, signal, sys
+import os, signal, sys, tempfile
 from itertools import count
 from pathlib import Path
 import numpy as np
@@ -81,6 +81,10 @@ def make_deadly(fatal):
         deadly(os, name)
     for module in (folders, keeping):
         deadly(module, "rename_new")
+
+# What writing imports when it is first called is imported here, and not in every child.
+with tempfile.TemporaryDirectory() as folder:
+    made.write(Path(folder, "out"))
 
 for fatal in count(1):
     place = Path(sys.argv[1], f"run{fatal}")
