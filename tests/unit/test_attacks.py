@@ -297,23 +297,6 @@ def test_n_attacks_bounds_who_is_attacked_but_record_linkage_attacks_all():
             assert 0 < outcome.n_attacks <= 40
 
 
-def test_knowing_more_links_more():
-    """Known attributes are those that linkage uses, and no others."""
-    generator = np.random.default_rng(8)
-    table = people(generator, 300)
-    release = {name: column.copy() for name, column in table.items()}
-    release["WEIGHT"] = generator.permutation(release["WEIGHT"])
-    rates = [
-        by_attack(attack(table, release, known=known))["record linkage by distance"][0]
-        for known in (["CHILDREN"], ["CHILDREN", "REGION"], ["CHILDREN", "AGE"], ["WEIGHT"])
-    ]
-    values = [outcome.success.value for outcome in rates]
-    assert values[0] < values[1] < values[2]
-    assert values[2] > 0.95
-    assert values[3] < 0.02
-    assert rates[1].known == ("CHILDREN", "REGION")
-
-
 def test_equal_rows_hide_people_among_one_another():
     """In a release whose rows are alike in tens, one in ten is linked, none singled out."""
     generator = np.random.default_rng(9)

@@ -2,7 +2,6 @@
 
 import datetime
 import json
-from dataclasses import replace
 
 import numpy as np
 import polars
@@ -22,7 +21,6 @@ from microveil.compare import Comparison, compare, risk_utility_map, running
 from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import Measures, of_class
 from microveil.errors import DataError, FileError, RequestError
-from microveil.evaluation.measures import MEASURES
 from microveil.evaluation.measures.linkage import CHANCE
 from microveil.utility.classification import ClassificationTask
 from microveil.utility.learning import compare_classification, threshold_classes
@@ -98,13 +96,6 @@ def test_every_run_has_the_figures_of_its_release(found):
         fitted = compare_regressions(original, released, "FEE ~ AGE")
         assert row["coefficient_overlap"] == fitted.mean_overlap
         assert row["propensity_ratio"] == propensity(original, released).ratio
-
-
-def test_analyses_do_not_depend_on_the_number_of_threads(found):
-    """One thread or several give the same table, words and description."""
-    again = compare(people(), **GRID, **REQUEST, **ASKED, jobs=1)
-    assert_frame_equal(again.table, found.table, check_exact=True)
-    assert (again.answer, again.description) == (found.answer, found.description)
 
 
 def test_what_was_not_asked_for_is_no_column(found):
@@ -517,16 +508,6 @@ def test_fifty_classes_and_missing_cells_are_accepted():
     large = (1 << 60) + np.arange(400) % 2
     with pytest.raises(DataError, match="too large to be told apart"):
         compare({**table, "KIND": large}, **asked, **REQUEST, classes="KIND")
-
-
-def test_a_finished_comparison_is_read_back_without_training(found, tmp_path, monkeypatch):
-    """What is done is not measured again."""
-    folder = found.write(tmp_path / "compared")
-    monkeypatch.setattr(ClassificationTask, "predicted", None)
-    broken = replace(MEASURES[OVERLAP], function=None)
-    monkeypatch.setitem(MEASURES, OVERLAP, broken)
-    again = compare(people(), **GRID, **REQUEST, **ASKED, folder=folder)
-    assert_frame_equal(again.table, found.table, check_exact=True)
 
 
 def made(*cells, labels=LABELS, runs=(-0.01, 0.0, 0.01)):

@@ -179,13 +179,6 @@ def test_assess_by_command_line_shows_what_python_finds(tmp_path):
     assert "guarantee.json beside it" in " ".join(refused.stderr.split())
 
 
-def test_without_asking_nothing_is_corrected():
-    """The assessment of a release is as it was."""
-    assessed = mv.assess(people(), mv.protect(people(), **ASKED))
-    assert "corrected_shares" not in assessed.to_dict()
-    assert "corrected" not in assessed.to_text()
-
-
 def test_shares_of_units_are_corrected_by_the_matrix_that_drew_their_records():
     """The guarantee's share is the unit's: of a record it is so many times less."""
     households, random = np.repeat(np.arange(15_000), 2), np.random.Generator(np.random.PCG64(2))

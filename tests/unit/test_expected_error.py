@@ -260,16 +260,6 @@ def test_noise_too_small_for_any_disorder_leaves_the_closed_form(scale):
     assert (found > 20) == (scale == 0.02)
 
 
-def test_one_cluster_has_no_order_to_be_put_in():
-    """Its figure is the closed form: the control variates explain all of the simulation."""
-    figures = described([[3, 4, 9]], [5.0])
-    for scale in (0.3, 7.0, 1e6):
-        arguments = *figures, np.array([scale]), 0, 12
-        expected = float(expected_centroid_error(*arguments)[0])
-        found = expected_isotonic_error(*arguments, in_order=in_order)
-        assert found == pytest.approx(expected, rel=1e-9)
-
-
 def test_a_cluster_with_most_of_the_noise_does_not_make_the_figure_uncertain():
     """The top cluster of 200 outweighs all: with few runs another seed gives the same."""
     figures = np.zeros(200), np.zeros(200), np.full(200, 5), np.arange(200) * 10.0

@@ -144,14 +144,6 @@ def test_a_column_has_the_same_intervals_whatever_its_type():
     assert intervals([True, False, True, False], k=2).sizes.tolist() == [2, 2]
 
 
-def test_intervals_cannot_be_changed_afterwards():
-    """The arrays of a result are read-only."""
-    result = intervals([1, 2, 3], k=1)
-    for array in (result.labels, result.edges, result.sizes):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-
-
 @pytest.mark.parametrize("kind", ["even", "grid", "gaps"])
 def test_a_long_search_ends(kind):
     """Data made to look nearly right for every m: even spacing, alone or with small gaps."""

@@ -29,25 +29,6 @@ def test_only_cells_present_in_both_count():
     assert np.isnan([errors.bias[1], errors.mse[1], errors.rmse[1]]).all()
 
 
-def test_uniform_noise_has_the_rmse_of_its_law():
-    """Five-year intervals: sqrt(25/12) within 1 percent, 4 deviations or more; no bias."""
-    generator = np.random.default_rng(0)
-    ages = generator.integers(24, 80, (100_000, 1)).astype(float)
-    errors = mean_errors(ages, ages + generator.uniform(-2.5, 2.5, ages.shape))
-    assert errors.rmse[0] == pytest.approx(math.sqrt(25 / 12), rel=0.01)
-    assert abs(errors.bias[0]) < 5 * math.sqrt(25 / 12 / 100_000)
-    spread = errors.mse[0] - errors.bias[0] ** 2
-    assert spread == pytest.approx(25 / 12, rel=0.02)
-
-
-def test_errors_cannot_be_changed_afterwards():
-    """The arrays of a result are read-only."""
-    errors = mean_errors([[1.0]], [[2.0]])
-    for array in (errors.bias, errors.mse, errors.rmse, errors.n_cells):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-
-
 def test_tables_of_different_shape_are_refused():
     """Errors are by record and attribute, so both tables have the same."""
     with pytest.raises(DataError, match="same shape"):

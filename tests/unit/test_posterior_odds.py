@@ -71,31 +71,6 @@ def test_randomised_response_on_two_scores():
     assert result.shares == pytest.approx([0.1, 0.9])
 
 
-def test_rows_are_originals():
-    """p_kl stands in row k: a score is replaced along its row, not along its column."""
-    odds = posterior_odds([[0.5, 0.5], [0.0, 1.0]], [1, 1]).odds
-    assert odds.tolist() == [math.inf, 2.0]
-
-
-def test_only_proportions_count():
-    """Counts and shares give the same odds, however large the counts are."""
-    matrix = [[0.7, 0.3], [0.2, 0.8]]
-    odds = posterior_odds(matrix, [0.25, 0.75]).odds
-    assert posterior_odds(matrix, [25, 75]).odds == pytest.approx(odds)
-    assert posterior_odds(matrix, [0.5e308, 1.5e308]).odds == pytest.approx(odds)
-
-
-def test_odds_cannot_be_changed_afterwards():
-    """The arrays of a result are read-only, and the caller's are left alone."""
-    matrix, counts = np.eye(2), np.array([1.0, 3.0])
-    result = posterior_odds(matrix, counts)
-    for array in (result.odds, result.shares):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-    assert matrix.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert counts.tolist() == [1.0, 3.0]
-
-
 @pytest.mark.parametrize(
     ("matrix", "place"),
     [

@@ -1,0 +1,50 @@
+"""Results that are arrays: nobody changes them afterwards, and arguments stay as they were."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from microveil.partition.intervals import intervals
+from microveil.risk.neighbourhoods import neighbourhoods
+from microveil.risk.posterior_odds import posterior_odds
+from microveil.utility.goodness_of_fit import decile_bins
+from microveil.utility.learning import compare_classification
+from microveil.utility.mean_errors import mean_errors
+from microveil.utility.moments import moments
+from microveil.utility.quantile_distances import quantile_distances
+from microveil.utility.rank_correlations import rank_correlations
+from microveil.utility.total_variation import total_variation
+
+TABLE = np.arange(24.0).reshape(12, 2)
+MADE = {
+    "bins": lambda: decile_bins(np.arange(100), 100),
+    "classes": lambda: compare_classification(
+        {"A": TABLE[:, 0]}, {"A": TABLE[:, 1]}, np.arange(12) % 2,
+        estimator=DecisionTreeClassifier(), seeds=[0],
+    ),
+    "correlations": lambda: {"all": rank_correlations(TABLE)},
+    "distances": lambda: quantile_distances(TABLE, TABLE + 1),
+    "errors": lambda: mean_errors([[1.0]], [[2.0]]),
+    "intervals": lambda: intervals([1, 2, 3], k=1),
+    "moments": lambda: moments(TABLE),
+    "neighbours": lambda: neighbourhoods(
+        [1, 2, 3], delta=1, k=1, protected=[1, 2, 3], law="gaussian",
+        generator=np.random.default_rng(0),
+    ),
+    "odds": lambda: posterior_odds(np.eye(2), TABLE[1]),
+    "variation": lambda: total_variation(*[{"A": np.zeros(1, np.uint16)}] * 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_arrays_of_a_result_are_read_only(name):
+    """All that it has, while the arguments can be written to still."""
+    made = MADE[name]()
+    named = made if isinstance(made, dict) else {
+        one: getattr(made, one) for one in made.__dataclass_fields__
+    }  # fmt: skip
+    arrays = [value for value in named.values() if isinstance(value, np.ndarray)]
+    assert arrays
+    assert not any(array.flags.writeable for array in arrays)
+    assert TABLE.flags.writeable
+    assert TABLE.tolist() == np.arange(24.0).reshape(12, 2).tolist()
