@@ -25,7 +25,7 @@ from microveil.methods.planned import AttributePlan
 from microveil.noise.counts import CountNoise
 from microveil.protect.plan import Plan
 from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan
-from microveil.table.threads import SideBySide, in_threads
+from microveil.table.threads import in_threads
 from microveil.text import aligned, one_line
 
 __all__ = ["Accounted", "AttributeAudit", "Audit", "accounted_of", "audit_of"]
@@ -199,7 +199,7 @@ class Audit:
         ]
 
 
-def audit_of(planned: Plan, side_by_side: SideBySide = in_threads) -> Audit:
+def audit_of(planned: Plan) -> Audit:
     """Audit a plan, its attributes side by side: of a unit by its worst record, so many times."""
     parts, claim = planned.attributes, planned.claim
 
@@ -212,7 +212,7 @@ def audit_of(planned: Plan, side_by_side: SideBySide = in_threads) -> Audit:
             clusters=part.n_clusters,
         )
 
-    entries = side_by_side(audited, parts, 0, sum(part.n_clusters for part in parts))
+    entries = in_threads(audited, parts, 0, sum(part.n_clusters for part in parts))
     return Audit(
         attributes={part.attribute.name: entry for part, entry in zip(parts, entries, strict=True)},
         conditions=claim.conditions,

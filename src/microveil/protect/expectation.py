@@ -27,7 +27,7 @@ from microveil.synthesis.measurements import CountsMeasured
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.synthesis.tables import axis_of, bin_masses
 from microveil.table import GridColumn
-from microveil.table.threads import SideBySide, in_threads
+from microveil.table.threads import in_threads
 
 __all__ = ["Expectation", "all_expected", "average", "expectations", "stand_in"]
 
@@ -87,10 +87,10 @@ def average(expected: Mapping[str, Expectation]) -> float:
     return math.fsum(ratios) / len(ratios) if ratios else math.nan
 
 
-def expectations(planned: Plan, side_by_side: SideBySide = in_threads) -> dict[str, Expectation]:
+def expectations(planned: Plan) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
     parts = [(own, part.request.isotonic) for part in planned.parts for own in part.attributes]
-    found = side_by_side(_expectation, parts, 0, sum(part.n_clusters for part, _ in parts))
+    found = in_threads(_expectation, parts, 0, sum(part.n_clusters for part, _ in parts))
     by_part = zip(parts, found, strict=True)
     return {part.attribute.name: entry for (part, _), entry in by_part if entry is not None}
 

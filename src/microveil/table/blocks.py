@@ -40,17 +40,9 @@ class AttributeMatrix:
     """Attributes of numbers side by side, as the columns that they are.
 
     It is read like a matrix of float64, NaN where missing: some records of all attributes, or
-    a column. Only what is read is made.
+    a column. Only what is read is made. ``rows`` are the records that take part, by position; None
+    where all do.
 
-    Attributes
-    ----------
-    numbers : sequence of Numbers
-        By attribute, each of as many records.
-    rows : int array or None
-        The records that take part, by position; None where all do.
-
-    Examples
-    --------
     >>> ages = Numbers(values=np.array([31, 45, 0]), missing=np.array([False, False, True]))
     >>> matrix = AttributeMatrix(numbers=(ages, ages))
     >>> matrix.shape, matrix[1:], matrix[:, 0]
@@ -86,8 +78,7 @@ class AttributeMatrix:
             # In the columns' own order, which costs a tenth. Few are in that of the matrix that
             # they would be, as sums hang on it to the last bit.
             columns = np.empty((len(self.numbers), len(range(*key.indices(len(self))))))
-            for numbers, column in zip(self.numbers, columns, strict=True):
-                self._read_into(numbers, key, column)
+            self._read_all(key, columns)
             return columns.T
         read = [self._read(numbers, key) for numbers in self.numbers]
         return np.array(read).T if is_large(self) else np.column_stack(read)
@@ -191,11 +182,13 @@ class AttributeMatrix:
 
     def columns(self, rows: slice, reused: Reused) -> NDArray[np.float64]:
         """Return some records, an attribute to a row, in memory that is used again."""
-        n_records = len(range(*rows.indices(len(self))))
-        out = reused.array("columns", len(self.numbers), n_records)
+        out = reused.array("columns", len(self.numbers), len(range(*rows.indices(len(self)))))
+        self._read_all(rows, out)
+        return out
+
+    def _read_all(self, rows: slice, out: NDArray[np.float64]) -> None:
         for numbers, column in zip(self.numbers, out, strict=True):
             self._read_into(numbers, rows, column)
-        return out
 
     def _read_into(self, numbers: Numbers, key: slice, out: NDArray[np.float64]) -> None:
         """Write some numbers of a column, NaN where missing."""
@@ -220,20 +213,8 @@ Matrix = NDArray[np.float64] | AttributeMatrix
 
 
 def average_ranks(matrix: Matrix) -> Matrix:
-    """Replace values by their ranks within the attribute, ties by the average of theirs.
+    """Replace values, none missing, by their ranks within the attribute, ties by their average.
 
-    Parameters
-    ----------
-    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
-        Without missing values.
-
-    Returns
-    -------
-    ndarray of float64 or AttributeMatrix, as the matrix is one, shape (n_records, n_attributes)
-        Ranks from 1 to n_records. O(n log n) time for each attribute.
-
-    Examples
-    --------
     >>> average_ranks(np.array([[7.0], [2.0], [7.0]]))
     array([[2.5],
            [1. ],
@@ -256,20 +237,12 @@ def blocks_of(n_records: int) -> list[slice]:
 
 
 def is_large(matrix: Matrix) -> TypeGuard[AttributeMatrix]:
-    """Whether a matrix is of columns, and of more records than one block has.
-
-    >>> is_large(np.zeros((100_000, 1)))
-    False
-    """
+    """Whether a matrix is of columns, and of more records than one block has."""
     return isinstance(matrix, AttributeMatrix) and len(matrix) > BLOCK_RECORDS
 
 
 def lacks_some(matrix: Matrix) -> bool:
-    """Whether a value is missing.
-
-    >>> lacks_some(np.array([[1.0], [np.nan]]))
-    True
-    """
+    """Whether a value is missing."""
     return (
         matrix.lacks_some if isinstance(matrix, AttributeMatrix) else bool(np.isnan(matrix).any())
     )
@@ -281,20 +254,12 @@ def _largest(column: NDArray[np.float64]) -> float:
 
 
 def largest_of(matrix: Matrix) -> float:
-    """Return the largest size of a value; 0 where all are missing.
-
-    >>> largest_of(np.array([[1.0], [-3.0], [np.nan]]))
-    3.0
-    """
+    """Return the largest size of a value; 0 where all are missing."""
     return matrix.largest if isinstance(matrix, AttributeMatrix) else _largest(matrix.ravel())
 
 
 def summed(parts: Sequence[Result]) -> Result:
-    """Add what the blocks of a table give, in their order.
-
-    >>> summed([np.array([1, 2]), np.array([3, 4])])
-    array([4, 6])
-    """
+    """Add what the blocks of a table give, in their order."""
     return functools.reduce(operator.add, parts)
 
 

@@ -12,7 +12,7 @@ import polars
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.schema import Cells, Kind
+from microveil.schema import Kind
 from microveil.table.decimals import decimals_of_objects, decimals_of_series
 from microveil.table.restore import Numbers, nullable
 
@@ -129,7 +129,7 @@ def _floats(column: Column) -> NDArray[Any]:
     return np.asarray(filled.cast(nw.Float64).to_numpy())
 
 
-def spread(present: Cells, missing: NDArray[np.bool_] | None) -> Cells:
+def spread(present: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[Any]:
     """Put values back among missing ones, which get 0."""
     if missing is None:
         return present

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from microveil.schema import Cells
@@ -25,14 +26,9 @@ _TOLD_APART = 10**MOST_DIGITS
 def decimals_of_objects(cells: Iterable[Any]) -> NDArray[np.float64] | None:
     """Return Python's decimals as floats, NaN where missing.
 
-    Returns
-    -------
-    float64 array or None
-        None where a cell is something else, or where the column as a whole has more than
-        15 digits, from its largest number's first to the last decimal in use.
+    None where a cell is something else, or where the column as a whole has more than 15 digits,
+    from its largest number's first to the last decimal in use.
 
-    Examples
-    --------
     >>> decimals_of_objects([decimal.Decimal("0.10"), None])
     array([0.1, nan])
     >>> decimals_of_objects([decimal.Decimal("1e9"), decimal.Decimal("1e-9")]) is None
@@ -61,17 +57,16 @@ def decimals_of_objects(cells: Iterable[Any]) -> NDArray[np.float64] | None:
 def decimals_of_series(series: Any) -> NDArray[np.float64] | None:
     """Return a polars series of decimals as floats; see `decimals_of_objects`.
 
-    >>> import polars
     >>> decimals_of_series(polars.Series([decimal.Decimal("0.10"), None]))
     array([0.1, nan])
     """
-    import polars
-
     if not len(series) - series.null_count():
         return np.full(len(series), np.nan)
     places = series.dtype.scale
     # Both are exact in what they divide, so the quotient is the nearest float.
-    if places <= MOST_DIGITS and _largest(units := series.to_physical()) <= _TOLD_APART:
+    units = series.to_physical()
+    largest = max(abs(int(units.min())), abs(int(units.max())))
+    if places <= MOST_DIGITS and largest <= _TOLD_APART:
         whole: NDArray[np.float64] = units.cast(polars.Float64).to_numpy()
         scaled: NDArray[np.float64] = whole / 10.0**places
         return scaled
@@ -82,10 +77,6 @@ def decimals_of_series(series: Any) -> NDArray[np.float64] | None:
     return values if exact and (shown or 0) <= MOST_DIGITS else None
 
 
-def _largest(units: Any) -> int:
-    return max(abs(int(units.min())), abs(int(units.max())))
-
-
 def _is_missing(cell: Any) -> bool:
     return cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType")  # noqa: PLR0124
 
@@ -93,14 +84,9 @@ def _is_missing(cell: Any) -> bool:
 def written_decimals(values: Cells, precision: int, places: int) -> tuple[NDArray[np.float64], int]:
     """Clip floats to what a type of so many digits and decimals holds, as they are to be written.
 
-    Returns
-    -------
-    (float64 array, int)
-        The floats, 0 where they are not finite, and how many decimals they are to be rounded to,
-        before they get those of the type: more than these were given to none of them.
+    They are 0 where not finite, and to be rounded to so many decimals before they get those of the
+    type: more than these were given to none of them.
 
-    Examples
-    --------
     >>> written_decimals(np.array([24039.02, np.nan]), 38, 18)
     (array([24039.02,     0.  ]), 10)
     >>> written_decimals(np.array([-2000.0]), 5, 2)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.kernels import grid as kernel
 from microveil.schema import Attribute
+from microveil.table.cells import spread
 from microveil.table.restore import Numbers, Reasons
 from microveil.table.table import Table
 
@@ -68,22 +69,7 @@ class GridColumn:
         return int(self.values.min()), int(self.values.max())
 
     def in_order(self, order: NDArray[np.int64]) -> "GridColumn":
-        """Return the column with other records in the place of each: (n_records,).
-
-        >>> from fractions import Fraction
-        >>> from microveil.schema import Kind, Source
-        >>> age = Attribute(
-        ...     name="AGE",
-        ...     kind=Kind.WHOLE,
-        ...     resolution=Fraction(1),
-        ...     resolution_source=Source.TYPE,
-        ... )
-        >>> column = GridColumn(
-        ...     attribute=age, values=np.array([30, 40]), missing=np.array([False, True, False])
-        ... )
-        >>> column.in_order(np.array([2, 1, 2])).values
-        array([40, 40])
-        """
+        """Return the column with other records in the place of each: (n_records,)."""
         if self.missing is None:
             return replace(self, values=self.values[order])
         missing = self.missing[order]
@@ -109,23 +95,7 @@ class GridColumn:
 
 
 def numbers_of_attribute(table: Table, attribute: Attribute, *, shared: bool = False) -> Numbers:
-    """Read a column as an attribute has it: numbers, or the positions of its categories.
-
-    Shared numbers may be the table's own, see `Table.numbers`.
-
-    >>> from fractions import Fraction
-    >>> from microveil.schema import Categories, Kind, Source
-    >>> from microveil.table import open_table
-    >>> size = Attribute(
-    ...     name="SIZE",
-    ...     kind=Kind.ORDINAL,
-    ...     resolution=Fraction(1),
-    ...     resolution_source=Source.TYPE,
-    ...     domain=Categories(values=("S", "M"), ordered=True, source=Source.DECLARED),
-    ... )
-    >>> numbers_of_attribute(open_table({"SIZE": np.array(["M", "S", "XL"])}), size).values
-    array([ 1,  0, -1])
-    """
+    """Read a column as an attribute has it: numbers, or positions of categories; -1 of others."""
     categories = attribute.categories
     if categories is None:
         return table.numbers(attribute.name, shared=shared)
@@ -146,28 +116,10 @@ def on_grid(
 ) -> GridColumn:
     """Round a column to its grid and hold it against its declared bounds.
 
-    Parameters
-    ----------
-    numbers : Numbers
-    attribute : Attribute
-    keep_missing : bool
-        Leave missing and infinite values out instead of refusing them.
-    clamp : bool
-        Move values outside the bounds to the nearer bound instead of refusing them.
-    may_be_empty : bool
-        Take a column without any value instead of refusing it.
-    may_be_hidden : bool
-        Whether which cells are missing could be hidden: then that is what a refusal proposes.
-
-    Raises
-    ------
-    DataError
-        On missing or infinite values, values outside the bounds, or values too large.
-
-    Notes
-    -----
     Each record is rounded by itself, to the nearest grid point, so that a neighbouring table
-    changes one grid value only.
+    changes one grid value only. Refused are missing and infinite values, unless they are to be
+    kept; none at all, unless it may be empty; values outside the bounds, unless they are clamped;
+    and those too large. A refusal proposes to hide which cells are missing where they may be.
     """
     values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
     if not keep_missing:
@@ -182,18 +134,19 @@ def on_grid(
     if not len(values) and not may_be_empty:
         raise DataError(attribute.place, "every value is missing", "leave the attribute out")
     bounds = attribute.grid_bounds
-    if bounds is not None and len(values) and _are_outside(values, bounds):
+    if (
+        bounds is not None
+        and len(values)
+        and (values.min() < bounds[0] or values.max() > bounds[1])
+    ):
         if not clamp or attribute.categories is not None:
-            raise outside_error(attribute, _counted(_outside(values, absent, bounds)))
+            outside = spread((values < bounds[0]) | (values > bounds[1]), absent)
+            raise outside_error(attribute, _counted(outside))
         values = np.clip(values, *bounds)
     reasons = None
     if attribute.reasons and numbers.reasons is not None:
         reasons = numbers.reasons.of_first(len(attribute.reasons))
     return GridColumn(attribute=attribute, values=values, missing=absent, reasons=reasons)
-
-
-def _are_outside(values: NDArray[np.integer[Any]], bounds: tuple[int, int]) -> bool:
-    return int(values.min()) < bounds[0] or int(values.max()) > bounds[1]
 
 
 def _counted(records: NDArray[np.bool_]) -> str:
@@ -272,15 +225,3 @@ def outside_error(attribute: Attribute, counted: str) -> DataError:
         what = "values are none of the declared categories"
         remedy = "add what is missing to the list of categories"
     return DataError(f"{attribute.place}, {counted}", what, remedy)
-
-
-def _outside(
-    values: NDArray[np.int64], absent: NDArray[np.bool_] | None, bounds: tuple[int, int]
-) -> NDArray[np.bool_]:
-    """Say of each record whether its value lies outside the bounds."""
-    outside = (values < bounds[0]) | (values > bounds[1])
-    if absent is None:
-        return outside
-    everywhere = np.zeros(len(absent), dtype=np.bool_)
-    everywhere[~absent] = outside
-    return everywhere

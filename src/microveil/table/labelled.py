@@ -26,22 +26,10 @@ _TYPES: Mapping[Kind, type | tuple[type, ...]] = {
 class Labels:
     """What a file's metadata say of a column in words; none of it is read off its values.
 
-    Attributes
-    ----------
-    column : str or None
-        What the column is.
-    codes : mapping of code to str
-        The code list: what values stand for. It may leave values out, as where the ends of a
-        scale alone have words.
-    missing_codes : tuple of codes
-        Values that stand for a missing answer, as -9 for "refused".
-    is_ordinal : bool
-        Whether the file says that the codes are listed in an order that means something.
-    n_left_out : int
-        How many codes of the file are left out because no cell of the column can hold them.
+    Codes are what values stand for, and may leave values out; missing ones stand for no answer,
+    as -9 for "refused". They are ordinal where the file says that their order means something, and
+    those left out can be held by no cell of the column.
 
-    Examples
-    --------
     >>> Labels(column="Sex", codes={1: "male", 2: "female", 9: "refused"}, missing_codes=(9,)).valid
     {1: 'male', 2: 'female'}
     """
@@ -103,17 +91,7 @@ def _is_of_kind(code: GivenCode, kind: Kind) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSchema:
-    """What is known of a column beside its values.
-
-    Attributes
-    ----------
-    kind : Kind
-        How its values become numbers, if they do.
-    categories : Categories or None
-        Every value that there is, where the file's types list them or they were declared.
-    labels : Labels
-        What the file's metadata say of it in words.
-    """
+    """What is known of a column beside its values: categories are those listed or declared."""
 
     kind: Kind
     categories: Categories | None

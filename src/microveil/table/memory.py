@@ -55,19 +55,8 @@ _UNLIMITED = 1 << 60
 
 
 def to_read(size: int, cells: int, each: int = CELL) -> int:
-    """Forecast how many bytes a file's table takes while it is read.
+    """Forecast how many bytes a table takes while so many bytes of its file are read.
 
-    Parameters
-    ----------
-    size : int
-        Bytes of the file that are still to be held.
-    cells : int
-        Of the table.
-    each : int
-        Bytes for a cell, `CELL` or `STATISTICAL`.
-
-    Examples
-    --------
     >>> to_read(30_000_000, 5_000_000)
     120000000
     """
@@ -79,16 +68,8 @@ def to_protect(
 ) -> int:
     """Forecast how many bytes protecting attributes takes that are at hand together.
 
-    Parameters
-    ----------
-    n_records, n_attributes : int
-    one_by_one : bool
-        Whether the method takes attributes one by one.
-    from_file : bool
-        Whether their file is read whole as well, and the release held against it.
+    From a file this is read whole as well, and the release held against it.
 
-    Examples
-    --------
     >>> to_protect(1_000_000, 5, one_by_one=True)
     200000000
     """
@@ -97,14 +78,7 @@ def to_protect(
 
 
 def columns_at_once(n_records: int, asked: int | None) -> int | None:
-    """Return how many columns fit into memory, each by itself; None where nobody says.
-
-    Parameters
-    ----------
-    n_records : int
-    asked : int or None
-        See `allowed_memory`.
-    """
+    """Return how many columns fit into memory, each by itself; None where nobody says."""
     allowed = allowed_memory(asked)
     return None if allowed is None else max(1, allowed // to_protect(n_records, 1, one_by_one=True))
 
@@ -112,50 +86,34 @@ def columns_at_once(n_records: int, asked: int | None) -> int | None:
 def check_protecting(
     n_records: int, n_attributes: int, asked: int | None, *, one_by_one: bool, is_lazy: bool
 ) -> None:
-    """Refuse to protect what does not fit into memory.
+    """Refuse to protect what does not fit into memory, with what is needed and what would do.
 
-    Parameters
-    ----------
-    n_records, n_attributes : int
-    asked : int or None
-        See `allowed_memory`.
-    one_by_one, is_lazy : bool
-        Whether the method takes attributes one by one, and whether columns wait on the disk
-        meanwhile: of both together one attribute is at hand at a time.
-
-    Raises
-    ------
-    DataError
-        With what is needed, what is there, and what would do.
+    One attribute is at hand at a time where the method takes them one by one and columns wait on
+    the disk.
     """
     at_hand = 1 if one_by_one and is_lazy else n_attributes
     needed, allowed = to_protect(n_records, at_hand, one_by_one=one_by_one), allowed_memory(asked)
     if allowed is None or needed <= allowed:
         return
-    remedies = []
-    if not one_by_one:
-        remedies.append("choose a method that takes attributes one by one, dp-um for example")
-    if not is_lazy:
-        remedies.append("pass a lazy frame, whose columns wait on the disk: pl.scan_parquet(...)")
     fitting = allowed // to_protect(n_records, 1, one_by_one=one_by_one)
-    if 0 < fitting < at_hand:
-        remedies.append(f"name at most {fitting} of the {n_attributes} columns (--attributes)")
-    remedies += ["allow more (--memory)"] if asked else []
+    remedies = {
+        "choose a method that takes attributes one by one, dp-um for example": not one_by_one,
+        "pass a lazy frame, whose columns wait on the disk: pl.scan_parquet(...)": not is_lazy,
+        f"name at most {fitting} of the {n_attributes} columns (--attributes)": 0
+        < fitting
+        < at_hand,
+        "allow more (--memory)": bool(asked),
+        "use a machine with more memory": True,
+    }
     raise DataError(
         "table",
         _rule(f"protecting {n_attributes} columns of {n_records} records", needed, allowed),
-        ", or ".join([*remedies, "use a machine with more memory"]),
+        ", or ".join(remedy for remedy, is_one in remedies.items() if is_one),
     )
 
 
 def check_held(n_records: int, n_columns: int) -> None:
-    """Refuse to hold a lazy table that does not fit into the memory that is free.
-
-    Raises
-    ------
-    DataError
-        With what is needed and what is there.
-    """
+    """Refuse to hold a lazy table that does not fit into the memory that is free."""
     needed, free = to_read(0, n_records * n_columns), free_memory()
     if free is not None and needed > free:
         raise DataError(
@@ -166,19 +124,7 @@ def check_held(n_records: int, n_columns: int) -> None:
 
 
 def check_reading(path: Path, size: int, cells: int = 0, each: int = CELL) -> None:
-    """Refuse a file whose table does not fit into the memory that is free.
-
-    Parameters
-    ----------
-    path : Path
-    size, cells, each : int
-        See `to_read`; no cells where they are not known yet.
-
-    Raises
-    ------
-    FileError
-        With what is needed and what is there.
-    """
+    """Refuse a file whose table does not fit into the memory that is free; see `to_read`."""
     needed, free = to_read(size, cells, each), free_memory()
     if free is not None and needed > free:
         raise FileError(
@@ -190,12 +136,7 @@ def check_reading(path: Path, size: int, cells: int = 0, each: int = CELL) -> No
 
 
 def bytes_of(given: Any) -> int:
-    """Read how much memory may be taken, in bytes.
-
-    Raises
-    ------
-    RequestError
-        If it is no size, or less than anything takes.
+    """Read how much memory may be taken, in bytes; refuse less than anything takes.
 
     >>> bytes_of("2GB"), bytes_of("500 MB"), bytes_of(1_000_000_000)
     (2000000000, 500000000, 1000000000)

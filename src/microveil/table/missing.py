@@ -39,17 +39,8 @@ WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingCodes:
-    """What stands for a missing value in a table.
+    """What stands for a missing value in a table: in a column, or in every column of text.
 
-    Attributes
-    ----------
-    by_column : mapping of str to tuple of int, float, str or date
-        The codes of a column, numbers also as text.
-    of_text : tuple of str
-        Text that stands for a missing value in every column of text.
-
-    Examples
-    --------
     >>> codes = MissingCodes(by_column={"INCOME": (-9,)}, of_text=("?",))
     >>> bool(codes), codes.of_column("INCOME"), codes.of_column("REGION")
     (True, (-9,), ())
@@ -60,22 +51,8 @@ class MissingCodes:
 
     @classmethod
     def of(cls, missing_codes: Any, missing_values: Any) -> "MissingCodes":
-        """Read what a user gave.
+        """Read what a user gave: by column one code or several, and text, also with commas.
 
-        Parameters
-        ----------
-        missing_codes : dict of lists, or None
-            By column one code or several: finite numbers, dates or text.
-        missing_values : str or sequence of str, or None
-            One entry may list several with commas.
-
-        Raises
-        ------
-        RequestError
-            If it is none of these.
-
-        Examples
-        --------
         >>> codes = MissingCodes.of({"INCOME": [-9, 99999998], "REGION": "refused"}, "NA,.")
         >>> codes.by_column, codes.of_text
         ({'INCOME': (-9, 99999998), 'REGION': ('refused',)}, ('NA', '.'))
@@ -158,22 +135,9 @@ def _is_code(given: Any) -> bool:
 def code_for(code: GivenCode, name: str, kind: Kind) -> Code | None:
     """Return a code as the values of a column of a kind are; None where none can equal it.
 
-    Parameters
-    ----------
-    code : int, float, str or date
-    name : str
-        Of the column.
-    kind : Kind
-        Dates become days since 1970-01-01.
+    Refused is what looks like a mistyped code of a column of numbers or dates, and any of one of
+    yes and no: what was meant would be taken for a value.
 
-    Raises
-    ------
-    RequestError
-        If the column is one of numbers or dates and the code looks like a mistyped one, or if
-        it is yes/no: what was meant would be taken for a value.
-
-    Examples
-    --------
     >>> code_for("-9", "AGE", Kind.WHOLE), code_for(-9, "SEX", Kind.OTHER)
     (-9, '-9')
     >>> code_for("refused", "AGE", Kind.WHOLE) is None
@@ -218,13 +182,7 @@ def _days(code: GivenCode) -> Fraction:
 
 
 def codes_of_table(table: Table, codes: MissingCodes) -> dict[str, tuple[Code, ...]]:
-    """Return the codes of each column that may hold some, as its values are.
-
-    Raises
-    ------
-    RequestError
-        If a code cannot be one of its column.
-    """
+    """Return the codes of each column that may hold some, as its values are."""
     found = {}
     for name in table.names:
         kind = table.kind(name)
@@ -236,15 +194,7 @@ def codes_of_table(table: Table, codes: MissingCodes) -> dict[str, tuple[Code, .
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingSeen:
-    """What can be seen of missing values in a column.
-
-    Attributes
-    ----------
-    n_missing : int
-        Cells without a value.
-    likely_codes : tuple of int or str
-        Values that look like codes for missing ones, numbers in ascending order.
-    """
+    """How many cells of a column lack a value, and which values look like codes for that."""
 
     n_missing: int
     likely_codes: tuple[int | str, ...]
@@ -254,15 +204,9 @@ def missing_seen(table: Table, name: str) -> MissingSeen | None:
     """Look for missing values in a column, and for what may stand for them.
 
     A number is a code by its looks, -9 or 9999, if it is negative where no other value is, or
-    more than twice as large as every other one. Text is one that says so: "refused", "NA".
+    more than twice as large as every other one. Text is one that says so: "refused", "NA". None
+    of a column that holds neither.
 
-    Returns
-    -------
-    MissingSeen or None
-        None of a column that holds neither numbers nor text.
-
-    Examples
-    --------
     >>> from microveil.table import open_table
     >>> hours = np.array([38.0, -9.0, 40.0, np.nan, 20.0])
     >>> missing_seen(open_table({"HOURS": hours}), "HOURS")

@@ -74,18 +74,8 @@ def not_numeric(table: "Table", name: str) -> DataError:
 def numeric_look(cells: Iterable[str]) -> str | None:
     """Say why text, half of which or more looks like numbers or dates, is none, and what would do.
 
-    Parameters
-    ----------
-    cells : iterable of str
-        Of one column; those that are blank are passed over.
+    A clause without a cell's content; None where the column looks like neither.
 
-    Returns
-    -------
-    str or None
-        A clause without a cell's content; None where the column looks like neither.
-
-    Examples
-    --------
     >>> numeric_look(["007", "042"])
     'its text looks like numbers with leading zeros, and stays text: codes keep their zeros; ...'
     >>> numeric_look(["01.02.1980", "28.11.1975"])

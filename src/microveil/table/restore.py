@@ -91,29 +91,19 @@ class Numbers:
     nullable: bool = False
     reasons: Reasons | None = None
 
-    def in_order(self, order: NDArray[np.int64]) -> "Numbers":
-        """Return the cells of the column, missing ones included, in another order.
+    def in_order(self, order: NDArray[np.int64] | slice) -> "Numbers":
+        """Return the cells of other records, in their order; nothing is copied of a slice.
 
         >>> Numbers(values=np.array([3, 5]), missing=None).in_order(np.array([1, 0])).values
         array([5, 3])
         """
         reasons = self.reasons
-        if reasons is not None:
-            reasons = replace(reasons, which=reasons.which[order])
-        missing = None if self.missing is None else self.missing[order]
-        return replace(self, values=self.values[order], missing=missing, reasons=reasons)
-
-    def part(self, records: slice) -> "Numbers":
-        """Return records that follow each other: nothing is copied.
-
-        >>> Numbers(values=np.array([3, 5, 7]), missing=None).part(slice(1, 3)).values
-        array([5, 7])
-        """
-        reasons = self.reasons
-        if reasons is not None:
-            reasons = replace(reasons, which=reasons.which[records])
-        missing = None if self.missing is None else self.missing[records]
-        return replace(self, values=self.values[records], missing=missing, reasons=reasons)
+        return replace(
+            self,
+            values=self.values[order],
+            missing=None if self.missing is None else self.missing[order],
+            reasons=None if reasons is None else replace(reasons, which=reasons.which[order]),
+        )
 
     def with_codes_written(self, dtype: "np.dtype[Any] | None" = None) -> "Numbers":
         """Return the column with its codes as values, where whole numbers of a type hold them.
@@ -181,7 +171,8 @@ def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
         if dtype.kind == "O":
             return np.array(words, dtype=object)
         # As wide as the declared categories: the width of the original shows what it held.
-        return np.array([word or "" for word in words], dtype=f"U{_widest(numbers.categories)}")
+        widest = max(map(len, numbers.categories))
+        return np.array([word or "" for word in words], dtype=f"U{widest}")
     if dtype.kind == "M":
         dates = _representable(values, np.datetime_data(dtype)[0]).astype(dtype)
         if missing is not None:
@@ -205,10 +196,6 @@ def _words(numbers: Numbers) -> list[str | None]:
         places = np.where(numbers.missing, len(categories), places)
     words: list[str | None] = listed[places].tolist()
     return words
-
-
-def _widest(categories: tuple[str, ...]) -> int:
-    return max(len(category) for category in categories)
 
 
 def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:

@@ -6,12 +6,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PIECE", "READ_AT_ONCE", "Reused", "SideBySide", "in_threads", "made_ahead", "pieces"]
+__all__ = ["PIECE", "READ_AT_ONCE", "Reused", "in_threads", "made_ahead", "pieces"]
 
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
@@ -27,21 +27,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class SideBySide(Protocol):
-    """Work on items that hold so many values and clusters in all; results come in their order."""
-
-    def __call__(
-        self,
-        work: Callable[[Item], Result],
-        items: Sequence[Item],
-        n_values: int,
-        n_clusters: int = 0,
-        /,
-    ) -> list[Result]:
-        """Work on them, as many at a time as there is room for."""
-        ...
-
-
 def in_threads(
     work: Callable[[Item], Result],
     items: Sequence[Item],
@@ -52,15 +37,7 @@ def in_threads(
 ) -> list[Result]:
     """Work on attributes side by side: sorting and the kernels let go of the interpreter.
 
-    Parameters
-    ----------
-    work : callable
-    items : sequence
-    n_values, n_clusters : int
-        In all items together. Few of them are worked on one after the other; without a number
-        each item is taken for long work.
-    at_once : int, optional
-        The most items that are worked on at a time.
+    Items of few values and clusters, in all, are worked on one after the other.
     """
     if len(items) == 1 or max(n_values, n_clusters) < FEW_VALUES or at_once == 1:
         return [work(item) for item in items]
@@ -93,18 +70,7 @@ def made_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
 
 
 class Reused(threading.local):
-    """Memory that each thread works in block after block: to ask the system anew takes longer.
-
-    Examples
-    --------
-    >>> reused = Reused()
-    >>> first = reused.array("deviations", 2, 3)
-    >>> (
-    ...     reused.array("deviations", 3, 2).shape,
-    ...     np.shares_memory(first, reused.array("deviations", 1)),
-    ... )
-    ((3, 2), True)
-    """
+    """Memory that each thread works in block after block: to ask the system anew takes longer."""
 
     def __init__(self) -> None:
         self._kept: dict[str, NDArray[np.float64]] = {}
