@@ -24,8 +24,7 @@ from microveil.files.writing import collected, write_data
 from microveil.guarantee import Guarantee
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.protect.corrected import corrected_of
-from microveil.synthesis.margins import Margins, margins_of
-from microveil.synthesis.measurements import Measurements
+from microveil.synthesis.measurements import Margins, Measurements, margins_of
 from microveil.table import ColumnSchema, MissingCodes, open_table
 from microveil.table.frames import is_of_spark
 from microveil.utility.corrected_shares import CorrectedShares

@@ -27,7 +27,7 @@ from microveil.report.svg import picture
 from microveil.report.tables import hidden_table, table
 from microveil.report.wording import NOTHING, named, number, percent, plural, shown
 from microveil.schema import Kind
-from microveil.synthesis.margins import Interval
+from microveil.synthesis.measurements import Interval
 
 __all__ = ["attributes_section", "means_table"]
 

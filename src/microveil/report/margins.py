@@ -5,8 +5,14 @@ from dataclasses import dataclass, field
 
 from microveil.protect.release import Release
 from microveil.schema import Attribute, Kind
-from microveil.synthesis.margins import AttributeMargins, Interval, Margins
-from microveil.synthesis.measurements import AttributeMeasured, CountsMeasured, Measurements
+from microveil.synthesis.measurements import (
+    AttributeMargins,
+    AttributeMeasured,
+    CountsMeasured,
+    Interval,
+    Margins,
+    Measurements,
+)
 
 __all__ = ["MISSING", "ColumnMargins", "Known", "is_declared", "known_of", "margins_by_name"]
 
