@@ -15,13 +15,13 @@ import microveil as mv
 from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
 from microveil.protect.plan import Plan
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import masses_inside, systematic
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.tables import Axis, axis_at, bin_masses
 from microveil.table import Numbers
-from microveil.table.protocol import rebuilt
+from microveil.table.table import rebuilt, restored
 
 BINS = 10
 
@@ -68,7 +68,7 @@ class Bins:
             categories = part.attribute.categories
             words = None if categories is None else categories.words
             numbers = Numbers(values=values, missing=None, categories=words)
-            columns[name] = own.restored(name, numbers)
+            columns[name] = restored(own, name, numbers)
         return rebuilt(own, columns, ())
 
 

@@ -355,8 +355,8 @@ def test_a_new_table_is_promised_and_measured_as_in_memory(spark, name):
 def test_histograms_and_pairs_see_one_jitter_that_was_written_once(spark, monkeypatch, tmp_path):
     """And count by it what memory counts, also where every task is carried out twice."""
     from microveil.protect.spark import counts, protecting
-    from microveil.synthesis.counter import Counter
     from microveil.synthesis.cuts import Candidates
+    from microveil.synthesis.measuring import Counter
     from microveil.table import GridColumn
 
     have_tasks_killed_at_first(monkeypatch)
@@ -370,7 +370,7 @@ def test_histograms_and_pairs_see_one_jitter_that_was_written_once(spark, monkey
         assert len({*words.tolist()}) == 100
         codes = np.sort(candidates.codes(held["units0"].to_numpy(), words))
         for _ in range(2):
-            histogram = counter.histogram(0, candidates)
+            histogram = counter.coded(0, candidates)
             assert histogram.ranked(0, 100).tolist() == codes.tolist()
         grids = [
             GridColumn(attribute=column.attribute, values=held[column.units].to_numpy(),

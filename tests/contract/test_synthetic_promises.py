@@ -6,8 +6,8 @@ import pytest
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.measurements import CutsMeasured
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.plan import SyntheticPlan
 
 RANDOM = np.random.Generator(np.random.PCG64(3))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Kind, Source
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import Candidates
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
 from reference.counting import PlainCounter
@@ -51,7 +51,7 @@ def test_counts_by_bins_are_those_of_a_loop(records, edges, groups):
     found = []
     columns = [grid_column(own) for own in zip(*records, strict=True)]
     for counter in (Counter(columns), PlainCounter(columns)):
-        codes = counter.histogram(0, CANDIDATES, RandomSource.seeded(1))
+        codes = counter.coded(0, CANDIDATES, RandomSource.seeded(1))
         counter.set_bins(0, of_cuts(edges), codes)
         counter.set_bins(1, of_values(groups), None)
         counter.set_bins(2, of_values(groups[::-1]), None)
@@ -90,7 +90,7 @@ def test_another_value_or_none_moves_no_other_records_code(column, place, cell):
     codes = []
     for counter in (Counter, PlainCounter):
         for own in (column, other):
-            made = counter([grid_column(own)]).histogram(0, CANDIDATES, RandomSource.seeded(4))
+            made = counter([grid_column(own)]).coded(0, CANDIDATES, RandomSource.seeded(4))
             present = iter(list(made.codes))
             codes.append([None if one is None else int(next(present)) for one in own])
     assert codes[:2] == codes[2:]

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.exponential import median_weights
 from microveil.synthesis import cuts as cutting
-from microveil.synthesis.counter import JitteredCodes
 from microveil.synthesis.cuts import Candidates, recursive_medians
+from microveil.synthesis.measuring import JitteredCodes
 from reference import medians as plain
 from reference.enumeration import exact_law
 from reference.exponential import at_most_exponential, limbs, neighbours

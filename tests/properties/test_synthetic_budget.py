@@ -20,9 +20,9 @@ from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
-from microveil.synthesis import choosing
+from microveil.synthesis import measuring as choosing
 from microveil.synthesis import plan as planning
-from microveil.synthesis.counter import Counter
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.plan import CutsPlan
 
 # Rounding a Laplace scale up to whole steps loses less than a millionth; roots of rho are rounded
@@ -256,7 +256,7 @@ def test_a_counter_is_asked_for_counts_alone():
             return getattr(inner, name)
 
     plan.synthetic.draw(Watched(), RandomSource.seeded(1))
-    assert asked == {"n_candidates", "histogram", "set_bins", "pairs"}
+    assert asked == {"n_candidates", "histogram", "coded", "set_bins", "pairs"}
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-9"])

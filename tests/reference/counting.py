@@ -31,10 +31,12 @@ class PlainCounter:
         self.n_records = len(self.cells[0])
         self.bins = [None] * len(columns)
 
-    def histogram(self, column, candidates=None, source=None):
+    def histogram(self, column):
         cells, (lower, upper) = self.cells[column], self.domains[column]
-        if candidates is None:
-            return np.array([cells.count(value) for value in [*range(lower, upper + 1), None]])
+        return np.array([cells.count(value) for value in [*range(lower, upper + 1), None]])
+
+    def coded(self, column, candidates, source):
+        cells = self.cells[column]
         words = source.words(len(cells))
         codes = [
             int(candidates.codes(np.array([cell]), words[[place]])[0])

@@ -28,8 +28,8 @@ from microveil.noise.noise import RandomSource
 from microveil.protect.columns import prepare
 from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
-from microveil.synthesis.counter import Counter as RecordCounter
 from microveil.synthesis.cuts import Candidates, recursive_medians
+from microveil.synthesis.measuring import Counter as RecordCounter
 
 N = 104
 # Half of the people below a gap, and half above it: what one record can change is seen best.

@@ -13,7 +13,7 @@ from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.noise.counts import laplace_noise
 from microveil.noise.noise import RandomSource
-from microveil.synthesis.counter import Counter
+from microveil.synthesis.measuring import Counter
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ import pytest
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import cut_covariance, cut_errors
 from microveil.synthesis.measurements import Interval, margins_of
+from microveil.synthesis.measuring import Counter
 
 N = 2000
 RANDOM = np.random.Generator(np.random.PCG64(5))

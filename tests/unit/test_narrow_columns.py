@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Kind, Source
-from microveil.synthesis import counter as counting
-from microveil.synthesis.counter import Counter
+from microveil.synthesis import measuring as counting
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import CutsMeasured
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.tables import axis_of
 from microveil.table import GridColumn, cells, open_table
 
@@ -53,7 +53,7 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
     candidates = Candidates(lower=0, upper=1000, count=1 << 20)
 
     def found():
-        codes = counter.histogram(0, candidates, RandomSource.seeded(3))
+        codes = counter.coded(0, candidates, RandomSource.seeded(3))
         cuts = quarter_and_half(candidates, codes)
         axis = axis_of(CutsMeasured(attribute=attribute, cuts=cuts, rates=(1.0,)), 4)
         counter.set_bins(0, axis, codes)

@@ -16,8 +16,8 @@ from microveil.noise.noise import RandomSource  # noqa: E402
 from microveil.partition.ranking import ranking, ranking_sizes  # noqa: E402
 from microveil.protect.spark import clusters, counts, protecting, scratch, table  # noqa: E402
 from microveil.schema import Attribute, Bounds, Kind, Source  # noqa: E402
-from microveil.synthesis.counter import Counter, JitteredCodes  # noqa: E402
 from microveil.synthesis.cuts import Candidates  # noqa: E402
+from microveil.synthesis.measuring import Counter, JitteredCodes  # noqa: E402
 from microveil.synthesis.tables import Axis  # noqa: E402
 from microveil.table import GridColumn  # noqa: E402
 

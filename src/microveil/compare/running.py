@@ -23,7 +23,7 @@ from microveil.noise.noise import RandomSource
 from microveil.protect.draw import drawn_cells
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_of, refuse_exact_cells
-from microveil.synthesis.counter import Counter
+from microveil.synthesis.measuring import Counter
 from microveil.table import Numbers
 
 __all__ = ["Plans", "Progress", "carried_out"]

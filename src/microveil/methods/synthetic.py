@@ -25,7 +25,7 @@ from microveil.guarantee.budget import concentrated_budget, epsilon_of, root
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.schema import EPOCH, Attribute, Kind
-from microveil.synthesis.choosing import TablesPlan
+from microveil.synthesis.measuring import TablesPlan
 from microveil.synthesis.plan import CutsPlan, Learning, LevelsPlan, SyntheticPlan, threshold
 from microveil.table import GridColumn
 

@@ -99,10 +99,9 @@ def discrete_gaussian(variance: Fraction, count: int, source: RandomSource) -> N
     """Draw from the discrete Gaussian law of a variance above 0 and at most 2**80, exactly.
 
     A draw is the whole number z with probability proportional to exp(-z**2 / (2 variance));
-    magnitudes beyond 2**62, of which there is one with a probability below exp(-2**42), appear
-    as 2**62. Canonne, Kamath and Steinke (2020), Algorithm 3: discrete Laplace draws y of scale
-    t = floor(sigma) + 1, each kept with probability exp(-(|y| - variance/t)**2 / (2 variance)),
-    which is drawn by Algorithm 1 in whole numbers. Some 2 to 5 microseconds a draw.
+    magnitudes beyond 2**62 appear as 2**62. Canonne, Kamath and Steinke (2020), Algorithm 3:
+    discrete Laplace draws y of scale t = floor(sigma) + 1, each kept with probability
+    exp(-(|y| - variance/t)**2 / (2 variance)), which is drawn by Algorithm 1 in whole numbers.
 
     >>> discrete_gaussian(Fraction(5, 2), 4, RandomSource.seeded(1)).dtype
     dtype('int64')

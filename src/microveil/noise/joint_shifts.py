@@ -56,12 +56,10 @@ _Rows = tuple[Whole, Real, Real]
 class JointShifts:
     """The largest change of each cluster's sum, role by role, for the attributes of a block.
 
-    In grid units, 0 where a cluster cannot have the role: int64. Upwards the record goes to a later
-    cluster, and downwards to an earlier one: changes (3, n_attributes, n_clusters) are of the one
-    it leaves, those between and the one it enters. Staying, it leaves and enters the same cluster,
-    and no role of a cluster changes more: (n_attributes, n_clusters). ``exact`` says whether every
-    change is attained by some neighbour; otherwise some arrivals, and with them changes of staying,
-    may be larger than any neighbour's: never smaller.
+    In grid units, 0 where a cluster cannot have the role. Upwards, to a later cluster, and
+    downwards changes (3, n_attributes, n_clusters) are of the cluster that is left, those between
+    and the one entered. Of staying in one cluster they are (n_attributes, n_clusters), and no role
+    changes more. Not ``exact``, some may be larger than any neighbour's: never smaller.
     """
 
     upwards: Whole
@@ -84,9 +82,7 @@ def joint_shifts(
     What an arriving record can have for a value is found exactly where the domain has at
     most 200,000 grid points, by enumerating them, and where a block has one attribute. In
     larger domains a search with a bounded number of nodes settles it nearly always, and
-    otherwise the most extreme value not ruled out is taken. Where a bound exceeds 2**53 in
-    magnitude, arrivals are taken to have any value of the domain. O(n m) for m attributes,
-    and as a rule some 1 microsecond for each cluster and attribute.
+    otherwise the most extreme value not ruled out is taken.
 
     >>> column = np.array([1, 2, 4, 8])
     >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
@@ -159,9 +155,9 @@ def least_scales(shifts: JointShifts, attribute_index: int, sizes: Whole, share:
         sum over clusters j of 2 t_j**2 / s_j   subject to   worst loss of t <= share.
 
     In the inverse scales this is a convex programme over longest paths; an interior-point method
-    solves it (Boyd and Vandenberghe 2004, section 11.3), to a hundred-thousandth, and the scales
-    are then multiplied by their exact loss over the share. They depend on the data and must not
-    be published. A scale is 0 where a cluster cannot change, as in a long run of equal records.
+    solves it (Boyd and Vandenberghe 2004, section 11.3), and the scales are then multiplied by
+    their exact loss over the share. They depend on the data and must not be published. A scale is
+    0 where a cluster cannot change.
 
     >>> column = np.array([1, 2, 4, 8])
     >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])

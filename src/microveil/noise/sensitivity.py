@@ -15,11 +15,10 @@ rule                          sensitivity of the sum                           s
 
 Smallest values come as x1, x2, x3 and largest as xs, x(s-1), x(s-2): int64 (3, n_clusters).
 
-Shifts are of clusters that are formed anew for the neighbouring table, by the same sizes. The
-record leaves one cluster and enters another, and every cluster between passes one record on, so
-many sums move at once. The loss at vector scope is the largest, over all neighbours, of the sum
-over clusters of the sum's change divided by its scale of noise. Here are the clusters by rank; for
-clusters formed by several attributes together see `joint_shifts`.
+Shifts are of clusters formed anew for the neighbouring table, by the same sizes and by rank: the
+record leaves one and enters another, and every cluster between passes one record on. The loss at
+vector scope is the largest, over all neighbours, of the sum over clusters of the sum's change
+divided by its scale of noise. Clusters formed by several attributes together: `joint_shifts`.
 """
 
 from dataclasses import dataclass
@@ -44,11 +43,7 @@ Scales = NDArray[np.float64]
 
 
 def global_sensitivity(lower: int, upper: int) -> int:
-    """Return the largest change of a sum when one value of the domain replaces another.
-
-    >>> global_sensitivity(0, 100)
-    100
-    """
+    """Return the largest change of a sum when one value of the domain replaces another."""
     return upper - lower
 
 
@@ -77,17 +72,15 @@ def cluster_local_sensitivity(smallest: Whole, largest: Whole) -> Whole:
     """Return the largest change of this cluster's winsorised sum when one value is replaced.
 
     The larger of A and B, see `winsorised_shifts`, for clusters of three records or more, counting
-    copies. No domain is needed. Departure from the paper: its Equation (2) prints the third largest
-    value in the last term of A where its Equation (1) prints the second largest; Equation (1) is
-    right (brute force agrees).
+    copies. Departure from the paper: its Equation (2) prints the third largest value in the last
+    term of A where its Equation (1) prints the second largest; Equation (1) is right (brute force
+    agrees).
 
     >>> values = np.array([[1], [4], [6], [20]])
     >>> cluster_local_sensitivity(values[:3], values[::-1][:3])
     array([32])
     """
-    shifts = winsorised_shifts(smallest, largest)
-    change: Whole = np.maximum(shifts.upwards, shifts.downwards)
-    return change
+    return winsorised_shifts(smallest, largest).largest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,10 +102,7 @@ class RankedShifts:
         return larger
 
     def loss(self, scales: Scales) -> float:
-        """Return the loss at vector scope, for scales of the noise on the sums, in grid units.
-
-        A scale is 0 where a sum is not perturbed and no neighbour changes it.
-        """
+        """Return the loss at vector scope; scales are 0 only where no neighbour changes a sum."""
         return max(_spent(self.upwards, scales), _spent(self.downwards, scales))
 
 

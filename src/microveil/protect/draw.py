@@ -17,8 +17,8 @@ from microveil.protect.columns import Prepared
 from microveil.protect.plan import Plan
 from microveil.protect.planning import Draw, plan_of, refuse_exact_cells, takes_one_by_one
 from microveil.protect.units import Units
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.measurements import Measurements
+from microveil.synthesis.measuring import Counter
 from microveil.table import Numbers, Reasons
 from microveil.table.table import numbered, rebuilt, restored
 from microveil.table.threads import in_threads

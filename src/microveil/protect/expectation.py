@@ -20,10 +20,10 @@ from microveil.noise.noise import RandomSource
 from microveil.protect.columns import Prepared
 from microveil.protect.plan import Plan
 from microveil.schema import Attribute
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measurements import CountsMeasured
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.synthesis.tables import axis_of, bin_masses
 from microveil.table import GridColumn

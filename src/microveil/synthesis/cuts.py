@@ -69,13 +69,14 @@ class Candidates:
         distance = self._distance(positions)
         return np.asarray(np.copysign(np.log1p(np.abs(distance) / BEND), distance))
 
-    def _ends(self) -> tuple[float, float, float]:
+    def _widths(self) -> tuple[float, float, float]:
+        """Return where the bent scale begins, how wide it is, and how wide the domain."""
         low, high = self._bent(np.array([self.lower, self.upper + 1.0]))
         return float(low), float(high - low), float(self.upper + 1 - self.lower)
 
     def scale(self, positions: Real) -> Real:
         """Put positions on the scale from 0 to 1 on which candidates lie evenly."""
-        low, bent_width, width = self._ends()
+        low, bent_width, width = self._widths()
         even = (positions - self.lower) / width
         return np.asarray(0.5 * even + 0.5 * (self._bent(positions) - low) / bent_width)
 
@@ -106,7 +107,7 @@ class Candidates:
         its own word alone.
         """
         out = np.empty(len(values), dtype=np.int64)
-        _, bent_width, width = self._ends()
+        _, bent_width, width = self._widths()
         for start in range(0, len(values), BATCH):
             of_batch = slice(start, start + BATCH)
             units = values[of_batch].astype(np.float64)

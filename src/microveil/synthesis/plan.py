@@ -19,8 +19,6 @@ from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute
-from microveil.synthesis.choosing import TablesPlan, choose_and_measure
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import Drawing, Values
@@ -31,6 +29,7 @@ from microveil.synthesis.measurements import (
     Measurements,
     NoisyCounts,
 )
+from microveil.synthesis.measuring import Counter, TablesPlan, choose_and_measure
 from microveil.synthesis.tables import Axis, axis_at
 from microveil.table import GridColumn, Numbers
 from microveil.table.threads import in_threads
@@ -166,7 +165,7 @@ class CutsPlan(_AttributePlan):
         """Draw the cuts of a column; return the codes too, whose jitter stays secret."""
         lower, upper = self.bounds
         candidates = Candidates(lower=lower, upper=upper, count=counter.n_candidates)
-        codes = counter.histogram(number, candidates, source.spawn(1)[0])
+        codes = counter.coded(number, candidates, source.spawn(1)[0])
         weights = [_weights(rate, self.n_records) for rate in self.rates]
         draw = partial(draw_weighted, source=source)
         cuts = recursive_medians(codes, candidates, weights, draw, source.integer_below)

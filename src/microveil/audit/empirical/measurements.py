@@ -21,7 +21,6 @@ from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
-from microveil.synthesis.counter import CANDIDATES, Counter
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import (
     AttributeMeasured,
@@ -29,6 +28,7 @@ from microveil.synthesis.measurements import (
     CutsMeasured,
     NoisyCounts,
 )
+from microveil.synthesis.measuring import CANDIDATES, Counter
 from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table import GridColumn
 

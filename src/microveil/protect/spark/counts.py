@@ -20,8 +20,8 @@ from microveil.protect.spark.table import (
     grid_columns,
     in_key_order,
 )
-from microveil.synthesis.counter import Counter, JitteredCodes
 from microveil.synthesis.cuts import Candidates, Codes
+from microveil.synthesis.measuring import Counter, JitteredCodes
 from microveil.synthesis.tables import Axis
 
 __all__ = ["SparkCounter", "counter", "summed", "value_counts"]
@@ -101,7 +101,7 @@ class _Histogram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkCounter:
-    """Counts records in Spark, as `synthesis.counter.Counter` does in memory.
+    """Counts records in Spark, as `synthesis.measuring.Counter` does in memory.
 
     The jitter of columns with cuts was drawn, and written, before anything is counted by it:
     histograms and pairs see the same one. It is in ``frame``, with the values, a word for each
@@ -119,15 +119,16 @@ class SparkCounter:
         """How many records there are, those without a value among them."""
         return self.columns[0].n_records
 
-    def histogram(
-        self, column: int, candidates: Candidates | None = None, source: RandomSource | None = None
-    ) -> Whole | _Histogram:
-        """Count a column's records by value, or hold them against candidate cuts by the jitter."""
-        del source  # the jitter is there
-        own = self.columns[column]
-        if candidates is None:
-            return value_counts(own, self.scratch)
-        n_counts, codes = candidates.count + 1, candidates.codes
+    def histogram(self, column: int) -> Whole:
+        """Count a column's records by value of its domain, and last those without one."""
+        return value_counts(self.columns[column], self.scratch)
+
+    def coded(
+        self, column: int, candidates: Candidates, source: RandomSource | None = None
+    ) -> _Histogram:
+        """Hold a column's records against candidate cuts, by the jitter that is there."""
+        del source
+        own, n_counts, codes = self.columns[column], candidates.count + 1, candidates.codes
 
         def count(batch: pa.RecordBatch) -> Whole:
             units, words = (cells.to_numpy() for cells in batch.columns)

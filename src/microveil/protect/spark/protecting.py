@@ -38,8 +38,8 @@ from microveil.protect.spark.table import (
     place_in_files,
 )
 from microveil.schema import Attribute, Cells, Kind
-from microveil.synthesis.counter import Counter
 from microveil.synthesis.generation import Drawing, blocks_of
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.plan import CutsPlan, NewColumns, SyntheticPlan
 from microveil.table import GridColumn, Numbers, Table, spread
 from microveil.table.decimals import MOST_DIGITS

@@ -1,0 +1,283 @@
+"""All that looks at the data of a new table: counts of records, and which tables are measured.
+
+A counter has the `histogram` of a column, its values `coded` against candidate cuts, and the cross
+counts of `pairs` of columns (or of triples) by their bins, which are set in between. What it
+returns is exact and no release: noise is added by whoever asks. A counter of records that lie
+elsewhere has these, `n_records`, `n_candidates` and `set_bins` too; nothing else sees a value.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.kernels import counts as kernel
+from microveil.noise.counts import CountNoise
+from microveil.noise.exponential import draw_run
+from microveil.noise.noise import RandomSource
+from microveil.synthesis.cuts import Candidates, Codes
+from microveil.synthesis.fitting import FEW, Fitting
+from microveil.synthesis.measurements import NoisyCounts, Real, Scope, Whole
+from microveil.synthesis.model import junction_tree
+from microveil.synthesis.tables import Axis
+from microveil.table import GridColumn
+from microveil.table.threads import in_threads, pieces
+
+__all__ = ["CANDIDATES", "Counter", "JitteredCodes", "TablesPlan", "choose_and_measure"]
+
+Mask = NDArray[np.bool_]
+# Places at which a column may be cut. Codes are sorted: of any number of candidates only the runs
+# between two codes matter.
+CANDIDATES = 1 << 40
+# Records put into bins at a time: temporaries stay far below a column.
+BATCH = 1 << 18
+# Scores are whole numbers of such parts of a record.
+SCORE_BITS = 16
+# Cells of the junction tree's tables, all together: what a machine fits in seconds.
+MOST_CELLS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JitteredCodes:
+    """The codes of a column's values, as the records have them and in order."""
+
+    codes: Whole
+    in_order: Whole
+
+    def below(self, code: int) -> int:
+        """Count the records whose code is less: O(log n)."""
+        return int(np.searchsorted(self.in_order, code))
+
+    def ranked(self, start: int, stop: int) -> Whole:
+        """Return the codes of ranks start to stop - 1, ascending: a view."""
+        return self.in_order[start:stop]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counter:
+    """Counts the records of columns in memory.
+
+    ``n_candidates`` is at how many places a column may be cut. ``bins`` has by the position of a
+    column the bin of every record, and how many bins there are.
+    """
+
+    columns: Sequence[GridColumn]
+    n_candidates: int = CANDIDATES
+    bins: dict[int, tuple[NDArray[np.unsignedinteger[Any]], int]] = field(default_factory=dict)
+
+    @property
+    def n_records(self) -> int:
+        """How many records the columns have, those without a value among them."""
+        return _length(self.columns[0])
+
+    def histogram(self, column: int) -> Whole:
+        """Count a column's records by value of its domain, and last those without one."""
+        grid = self.columns[column]
+        lower, upper = grid.attribute.grid_bounds or (0, 0)
+        units = np.subtract(grid.values, lower, dtype=np.int64)
+        counts = np.bincount(units, minlength=upper - lower + 1)
+        return np.append(counts, self.n_records - grid.n_present)
+
+    def coded(self, column: int, candidates: Candidates, source: RandomSource) -> JitteredCodes:
+        """Put each value, with a secret jitter of the source, on the candidates; O(n log n)."""
+        grid = self.columns[column]
+        codes = np.empty(grid.n_present, dtype=np.int64)
+        for records, present, missing in _batches(grid):
+            # A word for each record: that one has no value moves no other's jitter.
+            words = source.words(records.stop - records.start)
+            if missing is not None:
+                words = words[~missing]
+            codes[present] = candidates.codes(grid.values[present], words)
+        return JitteredCodes(codes, np.sort(codes))
+
+    def set_bins(self, column: int, axis: Axis, codes: Codes | None) -> None:
+        """Put a column's records into bins: by code where the axis has edges, else by value."""
+        grid = self.columns[column]
+        lower, _ = grid.attribute.grid_bounds or (0, 0)
+        absent = axis.n_bins - 1 if axis.groups is None else int(axis.groups[-1])
+        bins = np.empty(_length(grid), np.min_scalar_type(axis.n_bins - 1))
+        for records, present, missing in _batches(grid):
+            if axis.groups is None:
+                assert isinstance(codes, JitteredCodes)  # noqa: S101 -- made by this counter
+                assert axis.edges is not None  # noqa: S101 -- an axis has edges or groups
+                own = np.searchsorted(axis.edges, codes.codes[present], side="right")
+            else:
+                own = axis.groups[np.subtract(grid.values[present], lower, dtype=np.int64)]
+            if missing is None:
+                bins[records] = own
+            else:
+                bins[records] = absent
+                bins[records][~missing] = own
+        self.bins[column] = bins, axis.n_bins
+
+    def pairs(self, scopes: Sequence[tuple[int, ...]]) -> list[Whole]:
+        """Count the records by the bins of two or more columns: each (n_bins, n_bins, ...).
+
+        One table for each scope, which is the positions of its columns; side by side. The bins
+        are forgotten: a byte or more for each value, which nothing asks for again.
+        """
+        found = in_threads(self._crossed, scopes)
+        self.bins.clear()
+        return found
+
+    def _crossed(self, scope: tuple[int, ...]) -> Whole:
+        *first, (last, n_last) = [self.bins[one] for one in scope]
+        sizes = [n_bins for _, n_bins in first]
+        counts = np.zeros((math.prod(sizes), n_last), dtype=np.int64)
+        for records in pieces(len(last)):
+            joint = first[0][0][records]
+            for bins, n_bins in first[1:]:
+                joint = joint.astype(np.uint32) * np.uint32(n_bins) + bins[records]
+            kernel.cross_counts(joint, last[records], counts)
+        return counts.reshape(*sizes, n_last)
+
+
+def _length(grid: GridColumn) -> int:
+    return grid.n_present if grid.missing is None else len(grid.missing)
+
+
+def _batches(grid: GridColumn) -> Iterator[tuple[slice, slice, Mask | None]]:
+    """Yield records batch by batch, the places of their values, and which of them have none."""
+    done, n_records = 0, _length(grid)
+    for start in range(0, n_records, BATCH):
+        records = slice(start, min(start + BATCH, n_records))
+        missing = None if grid.missing is None else grid.missing[records]
+        absent = 0 if missing is None else int(missing.sum())
+        end = done + records.stop - start - absent
+        yield records, slice(done, end), missing
+        done = end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablesPlan:
+    """Which tables may be chosen, how, and with which noise they are measured.
+
+    Of ``n_tables`` at most the first ``n_edges`` join what is not yet joined: a tree. ``rate`` is
+    that of the exponential mechanism that chooses each. An attribute with cuts has so many
+    ``parts`` at most; every table has the ``target``, an attribute's position. For ``halves`` see
+    `Measurements`.
+    """
+
+    n_tables: int
+    n_edges: int
+    rate: Fraction
+    noise: CountNoise
+    parts: int
+    target: int | None = None
+    halves: dict[int, int | None] = field(default_factory=dict)
+
+
+def choose_and_measure(
+    plan: TablesPlan,
+    counter: Counter,
+    fitting: Fitting,
+    source: RandomSource,
+    progress: Callable[[str], None],
+) -> dict[Scope, NoisyCounts]:
+    """Choose and measure all tables that the plan has a budget for, one after the other."""
+    scopes = _scopes(plan, fitting)
+    counts = dict(zip(scopes, counter.pairs(scopes), strict=True))
+    found: dict[Scope, NoisyCounts] = {}
+    joined = {one: one for one in range(len(fitting.axes))}
+    for number in range(plan.n_tables):
+        progress(f"choosing pair {number + 1} of {plan.n_tables}")
+        expected = _independent(fitting, scopes, joined) if number < plan.n_edges else {}
+        if not expected and plan.target is None:
+            expected = _fitted(fitting, scopes, found)
+        if not expected:
+            break
+        scope = _chosen(plan, counts, expected, fitting.n_records, source)
+        found[scope] = NoisyCounts.of(counts[scope], plan.noise, source)
+        first, second = (joined[one] for one in scope[-2:])
+        joined = {one: first if group == second else group for one, group in joined.items()}
+    return found
+
+
+def _scopes(plan: TablesPlan, fitting: Fitting) -> list[Scope]:
+    """List what may be measured: every pair, each with the target where there is one.
+
+    Not one of more cells than a model takes: of lists of hundreds of categories it would be
+    noise. How many bins there are is known from what was measured.
+    """
+    sizes, target = [axis.n_bins for axis in fitting.axes], plan.target
+    others = [one for one in range(len(sizes)) if one != target]
+    scopes: list[Scope] = list(combinations(others, 2))
+    if target is not None:
+        scopes = [(target, *pair) for pair in scopes] or [(target, others[0])]
+    return [scope for scope in scopes if math.prod(sizes[one] for one in scope) <= MOST_CELLS]
+
+
+def _independent(
+    fitting: Fitting, scopes: Sequence[Scope], joined: Mapping[int, int]
+) -> dict[Scope, Real]:
+    """Expect independence of the pairs that join two parts of the tree."""
+    masses = fitting.masses({})
+    return {
+        scope: np.outer(masses[scope[-2]], masses[scope[-1]])
+        for scope in scopes
+        if joined[scope[-2]] != joined[scope[-1]]
+    }
+
+
+def _fitted(
+    fitting: Fitting, scopes: Sequence[Scope], found: Mapping[Scope, NoisyCounts]
+) -> dict[Scope, Real]:
+    """Expect what the model of the tables so far says, of pairs that it can still take."""
+    sizes = [axis.n_bins for axis in fitting.axes]
+    tree = junction_tree(sizes, found)
+    open_scopes = [
+        (one, other)
+        for one, other in scopes
+        if (one, other) not in found and tree.cells_with(one, other) <= MOST_CELLS
+    ]
+    return fitting.fit(found, steps=FEW)[0].pairs(open_scopes) if open_scopes else {}
+
+
+def _chosen(
+    plan: TablesPlan,
+    counts: Mapping[Scope, Whole],
+    expected: Mapping[Scope, Real],
+    n_records: int,
+    source: RandomSource,
+) -> Scope:
+    """Choose the table that is farthest from what is expected, by the exponential mechanism.
+
+    The score is the sum of |counts - expected| in parts of a record, less what noise alone
+    would add: one record replaced moves it by 2 at most, whatever the expectation is.
+    """
+    scopes, losses = list(expected), []
+    for scope in scopes:
+        public = _public(expected[scope], n_records)
+        score = _score(counts[scope], public)
+        # Of a table with a target the noise of its slices adds up in squares.
+        slices = counts[scope].size / public.size
+        noise = public.size * math.sqrt(slices) * plan.noise.magnitude
+        bias = round(noise * (1 << SCORE_BITS))
+        losses.append(Fraction(bias - score, 4 << SCORE_BITS))
+    least = min(losses)
+    return scopes[draw_run([loss - least for loss in losses], [1] * len(losses), plan.rate, source)]
+
+
+def _public(expected: Real, n_records: int) -> Whole:
+    """Make whole numbers of what is expected, in parts of a record.
+
+    They hold at most twice as many records as there are, whatever is expected: so no sum of
+    distances to them overflows, and the score moves by no more than it is said to.
+    """
+    shares = np.clip(expected, 0.0, 1.0)
+    if not float(shares.sum()) <= 2.0:  # no number counts as too much
+        shares = np.nan_to_num(shares)
+        shares /= max(1.0, float(shares.sum()))
+    return np.rint(shares * float(n_records) * (1 << SCORE_BITS)).astype(np.int64)
+
+
+def _score(counts: Whole, public: Whole) -> int:
+    """Sum |counts - public| over a pair's cells; over a target's too, what is public spread."""
+    if counts.ndim == public.ndim:
+        return int(np.abs((counts << SCORE_BITS) - public).sum())
+    return int(np.abs((counts << SCORE_BITS).sum(axis=0) - public).sum())
