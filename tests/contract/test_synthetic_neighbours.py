@@ -18,7 +18,6 @@ import pytest
 from microveil.commands.files import protect_file
 from microveil.errors import DataError
 from microveil.noise.noise import RandomSource
-from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import draw
 from microveil.protect.planning import plan_of
 from microveil.protect.releasing import released
@@ -89,7 +88,7 @@ PAIRS = {
 
 def release_of(table, *, source=3, **more):
     planned = plan_of(settle(table, {**ASKED, **more}))
-    return released(planned, draw(planned, seed=source), plan_notes(planned))
+    return released(planned, draw(planned, seed=source))
 
 
 def published(table, folder, **more):

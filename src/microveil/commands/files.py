@@ -25,7 +25,6 @@ from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.columns import Prepared
-from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
 from microveil.protect.plan import Plan
@@ -207,8 +206,8 @@ def _release_of(
     release = released(
         planned,
         drawn,
-        plan_notes(planned, progress),
         notes=file_notes(is_reported=is_reported),
+        progress=progress,
         input=source.origin,
         **kept_of_recipe(said.get("recipe"), source.text),
     )

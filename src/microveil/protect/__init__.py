@@ -11,10 +11,10 @@ asked (`audit`), but for what a request leaves to advice.
     columns                 a table opened for a request: its columns on their grids
     auto, expectation       what a request leaves to advice, by the error to expect of plans
     planning, plan          everything about a release short of its noise
-    claims, composing       what is promised of it, with conditions and remarks
+    claims, composing       what is promised of it, with conditions
     settling                from arguments to requests that fit a table, and to their plan
     draw                    the noise, or a new table
-    notes, custodian_notes  what publishers and custodians are told
+    notes                   remarks of a promise, and what publishers are told
     releasing, release      the release as a value, and written
     spark                   the same of a table of Spark's
 """

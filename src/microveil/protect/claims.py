@@ -1,31 +1,39 @@
-"""From what was decided to what is promised: the guarantee, with its terms and conditions."""
+"""From a plan to what is promised of it: the guarantee, with its terms, conditions and remarks.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+The words of conditions stand in `guarantee/conditions.toml`.
+"""
+
+import datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
 from microveil.guarantee.condition import condition_of, without_draws
-from microveil.protect.circumstances import (
+from microveil.protect.notes import (
     Promised,
+    exact_cells_of,
     handling,
-    may_be_exact,
     remarks_of_method,
     remarks_of_release,
 )
-from microveil.protect.labels import released_labels
 from microveil.protect.plan import PartPlan
 from microveil.protect.request import Advised, Request
+from microveil.schema import EPOCH, Attribute, Bounds, Code, GivenCode, Source
+from microveil.table import Labels, MissingCodes, Table, code_for, only
 from microveil.text import listed
 
 __all__ = [
+    "as_value",
     "conditions_of",
+    "declared_missing",
     "described",
     "draws_at_random",
     "guarantee_of",
     "in_force",
     "labelled",
+    "released_labels",
     "terms_of",
 ]
 
@@ -99,13 +107,6 @@ def terms_of(decided: PartPlan) -> tuple[AttributeTerms, ...]:
     )
 
 
-def labelled(decided: Sequence[PartPlan], kept: tuple[str, ...]) -> bool:
-    """Whether labels of the file are released, with attributes or with columns that are kept."""
-    table = decided[0].prepared.table
-    found = (released_labels(table, one.protected, kept, one.request.codes) for one in decided)
-    return any(found)
-
-
 def conditions_of(
     decided: Sequence[Promised],
     epsilon: Fraction | None,
@@ -142,7 +143,7 @@ def conditions_of(
     yield from of(_names(keeping), "missing-reasons" if reasons else "missing-cells", reasons)
     yield from (own.at(scopes) for own in _of_unit(request))
     yield from of_parts("repeated-people", _counts_records)
-    yield from of_parts("exact-cells", lambda one: may_be_exact(one.request) == "allow")
+    yield from of_parts("exact-cells", lambda one: exact_cells_of(one.request) == "allow")
     if labelled:
         yield condition_of("labels").at(scopes)
     if kept:
@@ -198,3 +199,52 @@ def _of_unit(request: Request) -> Iterator[Condition]:
         checked = "outside-checked" if is_synthetic else ""
     if request.outside == "error" and checked:
         yield condition_of(checked, unit=unit)
+
+
+def labelled(decided: Sequence[PartPlan], kept: tuple[str, ...]) -> bool:
+    """Whether labels of the file are released, with attributes or with columns that are kept."""
+    table = decided[0].prepared.table
+    found = (released_labels(table, one.protected, kept, one.request.codes) for one in decided)
+    return any(found)
+
+
+def released_labels(
+    table: Table, attributes: Sequence[Attribute], kept: Collection[str], missing: MissingCodes
+) -> dict[str, Labels]:
+    """Return the labels of the columns that are released, of those that have some.
+
+    A code of a protected attribute needs a place in its declared domain, or must be declared
+    missing: a list of the values that occur would show who is in the table.
+    """
+    protected = {attribute.name: attribute for attribute in attributes}
+    found = {}
+    for name, labels in table.labels.items():
+        if name in protected:
+            own = declared_missing(table, name, missing)
+            codes = (*labels.codes, *labels.missing_codes)
+            held = {code for code in codes if as_value(code) in own}
+            held |= {code for code in codes if _in_domain(as_value(code), protected[name])}
+            found[name] = only(labels, held)
+        elif name in kept:
+            found[name] = labels
+    return {name: labels for name, labels in found.items() if labels.parts}
+
+
+def declared_missing(table: Table, name: str, missing: MissingCodes) -> set[Code | None]:
+    """Return the codes that a request declares missing, as the column's values are."""
+    declared = {code_for(code, name, table.kind(name)) for code in missing.of_column(name)}
+    return declared | {*missing.of_text}  # never equal to a number
+
+
+def as_value(code: GivenCode) -> Code:
+    """Return a code as a column's values are: dates as days since 1970-01-01."""
+    return (code - EPOCH).days if isinstance(code, datetime.date) else code
+
+
+def _in_domain(code: Code, attribute: Attribute) -> bool:
+    domain = attribute.domain
+    if domain is None or domain.source is Source.DATA:  # none was declared
+        return True
+    if isinstance(domain, Bounds):
+        return not isinstance(code, str) and (domain.lower <= Fraction(str(+code)) <= domain.upper)
+    return code in domain.values

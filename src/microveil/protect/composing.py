@@ -15,11 +15,6 @@ from microveil.guarantee import Cover, Guarantee, Model, PartTerms, Scope, Scope
 from microveil.guarantee.condition import without_draws
 from microveil.methods import Promise
 from microveil.protect.arguments import arguments
-from microveil.protect.circumstances import (
-    handling,
-    remarks_of_method,
-    remarks_of_release,
-)
 from microveil.protect.claims import (
     conditions_of,
     described,
@@ -28,7 +23,7 @@ from microveil.protect.claims import (
     terms_of,
 )
 from microveil.protect.columns import Prepared
-from microveil.protect.notes import notes_of_parts
+from microveil.protect.notes import handling, notes_of_parts, remarks_of_method, remarks_of_release
 from microveil.protect.parts import Whole
 from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request

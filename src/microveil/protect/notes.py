@@ -1,23 +1,157 @@
-"""Warnings in words, of what is public; they never refuse."""
+"""What publishers are told in words: remarks of a guarantee, and notes on a plan.
 
+All of it is public, and none of it refuses. The words stand in `words.toml`; here is decided
+which of them hold.
+"""
+
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Protocol
 
-from microveil.guarantee import Guarantee
-from microveil.methods import METHODS
+from microveil.guarantee import Guarantee, Model
+from microveil.guarantee.condition import FURTHER, IN_ONE_STREAM
+from microveil.methods import METHODS, Promise
 from microveil.methods.planned import AttributePlan
 from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.protect.columns import Prepared
 from microveil.protect.plan import PartPlan
-from microveil.protect.request import Request
+from microveil.protect.request import Advised, Request
+from microveil.schema import Attribute
 from microveil.synthesis.plan import CutsPlan
-from microveil.text import listed
+from microveil.text import listed, one_line
 
-__all__ = ["REPORTED_RECORDS", "file_notes", "labels_beside", "notes_of_parts", "plan_notes"]
+__all__ = [
+    "REPORTED_RECORDS",
+    "Promised",
+    "exact_cells_of",
+    "file_notes",
+    "handling",
+    "labels_beside",
+    "notes_of_parts",
+    "plan_notes",
+    "remarks_of_method",
+    "remarks_of_release",
+    "said",
+]
 
+WORDS: dict[str, dict[str, str]] = tomllib.loads(
+    files("microveil.protect").joinpath("words.toml").read_text("utf-8")
+)
 # Of larger tables no report is made unasked: an assessment takes far longer than protecting.
 REPORTED_RECORDS = 50_000
 # Under these a new table would not cover rows either, and they say so themselves.
 OF_A_LOOK = frozenset({"bounds", "categories", "resolution", "columns-chosen"})
+
+
+class Promised(Protocol):
+    """What conditions and remarks depend on: a part that is planned, or public figures alone."""
+
+    @property
+    def request(self) -> Request:
+        """What was asked for."""
+
+    @property
+    def protected(self) -> Sequence[Attribute]:
+        """The attributes."""
+
+    @property
+    def promise(self) -> Promise:
+        """Of the method, as asked for."""
+
+
+def said(section: str, holds: Mapping[str, object], **about: object) -> Iterator[str]:
+    """Yield the sentences of a section of `words.toml` that hold, with what they are about."""
+    return (WORDS[section][name].format(**about) for name, does in holds.items() if does)
+
+
+def remarks_of_method(one: Promised, *, apart: bool = False) -> Iterator[str]:
+    """Yield what is to be known of what a method did, to rows apart from other parts' perhaps."""
+    request, promise = one.request, one.promise
+    looked = request.attributes is None
+    about = {
+        "columns-looked-at": looked and promise.epsilon is None,
+        "chosen-publicly": request.chosen_publicly and not looked,
+        "chosen-publicly-for-columns-looked-at": request.chosen_publicly and looked,
+    }
+    yield from said("remarks", about)
+    yield f"Method: {request.method.id}, {promise.title or request.method.title}."
+    yield from promise.caveats
+    yield from said("remarks", {"part-shuffled": apart and request.order == "rows"})
+
+
+def handling(one: Promised, shuffle: str | None, *, apart: bool = False) -> Iterator[str]:
+    """Yield what became of cells, clusters and the order of rows."""
+    request, method, exact_cells = one.request, one.request.method, exact_cells_of(one.request)
+    protects, is_drawn = request.missing == "protect", method.randomness is not None
+    never = [attribute.name for attribute in one.protected if attribute.never_missing]
+    has_bounds = any(attribute.bounds is not None for attribute in one.protected)
+    order = "new-table" if "new table" in method.can else shuffle or "original"
+    about = {
+        "isotonic": request.isotonic and shuffle == "columns",
+        "isotonic-in-rows": request.isotonic and shuffle != "columns",
+        "missing-refused": request.missing == "error",
+        "missing-shared": protects and not is_drawn,
+        "missing-protected": protects and is_drawn,
+        "never-missing": never and request.missing != "error",
+        "outside-clamped": has_bounds and request.outside == "clamp",
+        "exact-widened": exact_cells == "widen",
+        "exact-refused": exact_cells == "refuse",
+        f"order-of-{order}": not (apart and shuffle == "rows"),
+    }
+    return said("remarks", about, never=listed(never))
+
+
+def remarks_of_release(
+    decided: Sequence[Promised], model: Model, shuffle: str | None, *, spends: bool
+) -> Iterator[str]:
+    """Yield what is to be known of a release as a whole, of one part or of several."""
+    unit = decided[0].request.protected_unit
+    # What advice chose by the table was not chosen by public figures, whoever declares so.
+    grounds = {
+        None if own.advised is Advised.DATA and own.looked_at != Advised.DATA else own.looked_at
+        for own in (one.request for one in decided)
+    }
+    about = {
+        "looked-at-data": grounds == {"data"} and not spends,
+        "looked-at-public": grounds == {"public"},
+        "further-without-epsilon": not spends,
+        "neighbours": spends and unit.column is None,
+        "neighbours-of-units": spends and unit.column is not None,
+    }
+    yield from said("remarks", about, unit=unit)
+    if spends:
+        yield FURTHER[model]
+    yield from _who(decided, shuffle)
+    drawn = {
+        f"noise-{one.request.method.randomness}": one.request.method.randomness for one in decided
+    }
+    yield from said("remarks", drawn, stream=IN_ONE_STREAM)
+
+
+def _who(decided: Sequence[Promised], shuffle: str | None) -> Iterator[str]:
+    """Say who is protected, and what became of their records."""
+    request = decided[0].request
+    unit, is_counted = request.protected_unit, request.counted.column is not None
+    is_unit, is_new = unit.column is not None and not is_counted, "new table" in request.method.can
+    once = [own.name for one in decided for own in one.protected if own.of_unit]
+    about = {
+        "record-is-person": unit.column is None,
+        "person-left-out": is_counted and shuffle is not None,
+        "person-left-out-in-order": is_counted and shuffle is None,
+        "unit-is-column": is_unit,
+        "unit-cut": is_unit and request.outside == "clamp" and request.max_rows is not None,
+        "unit-drawn-once": is_unit and once,
+        "unit-in-new-table": is_unit and is_new,
+        "unit-numbers": is_unit and not is_new and shuffle != "columns",
+    }
+    column = one_line(unit.column or "")
+    return said("remarks", about, unit=unit, column=column, once=listed(once))
+
+
+def exact_cells_of(request: Request) -> str | None:
+    """Return what is done about cells that would come out exactly; None where none can."""
+    return request.exact_cells if "exact cells" in request.method.can else None
 
 
 def plan_notes(
@@ -64,68 +198,41 @@ def notes_of_parts(
 
 def file_notes(*, is_reported: bool) -> tuple[str, ...]:
     """Return what a person should know of the files of a release, reported to the custodian."""
-    if is_reported:
-        return ()
-    note = (
-        f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} "
-        "records. --custodian-report (microveil.report.custodian_report) makes it."
-    )
-    return (note,)
+    return tuple(said("notes", {"unreported": not is_reported}, records=REPORTED_RECORDS))
 
 
 def labels_beside(title: str, names: Sequence[str]) -> str:
     """Say that a format cannot hold some labels of columns."""
-    return (
-        f"{title} files cannot hold every label of {listed(names)}: they are too "
-        "long, or of codes that take none there. Such labels are left out of the file, and stand "
-        "whole in schema.json beside it."
-    )
+    return "".join(said("notes", {"labels-beside": True}, title=title, names=listed(names)))
 
 
 def _of_request(request: Request) -> Iterator[str]:
-    if request["matrix"] and request.epsilon is not None and request.method.uses("matrix"):
-        yield (
-            "Attributes with a transition matrix of their own spend what it spends, beside the "
-            "epsilon asked for: the guarantee holds the sum."
-        )
-    if request.unused:
-        yield f"{request.method.id} has no use for: {', '.join(request.unused)}."
+    has_matrix = request["matrix"] and request.method.uses("matrix")
+    about = {
+        "matrix-beside-epsilon": has_matrix and request.epsilon is not None,
+        "unused": request.unused,
+    }
+    return said("notes", about, method=request.method.id, unused=", ".join(request.unused))
 
 
 def _of_left_out(prepared: Prepared) -> Iterator[str]:
-    if prepared.left_out:
-        yield f"Not released: {', '.join(prepared.left_out)}."
+    return said("notes", {"left-out": prepared.left_out}, names=", ".join(prepared.left_out))
 
 
 def _of_attributes(request: Request, parts: Sequence[AttributePlan]) -> Iterator[str]:
     attributes = [part.attribute for part in parts]
-    if read := [own.name for own in attributes if own.bounds_from_data]:
-        yield (
-            f"Bounds read from the data ({', '.join(read)}): the release shows them, and the "
-            "people who hold the largest and smallest values are not protected."
-        )
-    if read := [own.name for own in attributes if own.categories_from_data]:
-        yield (
-            f"Categories read from the data ({', '.join(read)}): the release shows them, and "
-            "people who are alone in theirs are not protected."
-        )
-    if request.isotonic:
-        yield (
-            "Isotonic regression invites linkage: rows that follow individuals show every "
-            "record's rank block, and an intruder who knows people's values can find far more "
-            "of them. Use it to publish distributions."
-        )
+    bounds = [own.name for own in attributes if own.bounds_from_data]
+    categories = [own.name for own in attributes if own.categories_from_data]
+    about = {"bounds-read": bounds, "categories-read": categories, "isotonic": request.isotonic}
+    return said("notes", about, bounds=", ".join(bounds), categories=", ".join(categories))
 
 
 def _of_rows(claim: Guarantee) -> Iterator[str]:
     """Name what would cover rows that follow people."""
     new = [method.id for method in METHODS.values() if "new table" in method.can]
     looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
-    if new and not looked and claim.follows_individuals:
-        yield (
-            f"What rows show of the people they follow is not covered (row scope): "
-            f"{' or '.join(new)} would cover it, by a new table whose rows are nobody's."
-        )
+    would = new and not looked and claim.follows_individuals
+    return said("notes", {"rows-not-covered": would}, new=" or ".join(new))
 
 
 def _of_new_table(
@@ -133,38 +240,22 @@ def _of_new_table(
 ) -> Iterator[str]:
     """Say where a new table's budget is short, or its delta no small chance."""
     cut = (part for part in parts if isinstance(part, CutsPlan))
-    if rough := [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]:
-        yield (
-            f"The budget hardly suffices for the distribution of {listed(rough)}: "
-            "its quarters come out roughly, and its largest values can lie far off. A larger "
-            "epsilon, a delta or fewer attributes would mend it."
-        )
-    if request.delta * n_records >= 1:
-        yield (
-            "delta is 1/n or more, n the number of records: publishing one person's record as it "
-            "is, picked by chance, would keep it too. Stay far below: 1e-9, say."
-        )
+    rough = [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]
+    about = {"rough": rough, "large-delta": request.delta * n_records >= 1}
+    return said("notes", about, rough=listed(rough))
 
 
 def _of_table(prepared: Prepared, *, is_seeded: bool) -> Iterator[str]:
-    if prepared.table.has_index:
-        yield (
-            "The index of the data frame is not released; reset_index makes a column of it, which "
-            "can be asked for as others can."
-        )
-    if is_seeded:
-        yield "Noise from a seed protects nobody: do not publish this release."
-    if prepared.formulas:
-        yield (
-            "A spreadsheet may run as a formula what begins with =, +, -, @, a tab or a line end. "
-            f"A name, a category or a kept cell does in: {listed(prepared.formulas)}. "
-            "--escape-formulas (escape_formulas=True of write) writes such text to a CSV file "
-            "with an apostrophe before it."
-        )
+    about = {
+        "index": prepared.table.has_index,
+        "seeded": is_seeded,
+        "formulas": prepared.formulas,
+    }
+    return said("notes", about, formulas=listed(prepared.formulas))
 
 
 def _of_advice(request: Request) -> Iterator[str]:
-    if request.advised is not None:
-        steps = (f"{step} {value}" for step, value in request.steps.items())
-        size = [f"k {request.k}"] if "k" in request.method.needs else []
-        yield f"Left to advice, chosen: {', '.join([request.method.id, *steps, *size])}."
+    steps = (f"{step} {value}" for step, value in request.steps.items())
+    size = [f"k {request.k}"] if "k" in request.method.needs else []
+    chosen = ", ".join([request.method.id, *steps, *size])
+    return said("notes", {"advised": request.advised is not None}, chosen=chosen)

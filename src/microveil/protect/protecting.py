@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError, stands_alone
 from microveil.protect.arguments import SPARK, Arguments, warn_of_outdated
-from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_of, refuse_exact_cells
@@ -229,7 +228,7 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
 
         return protect_in_spark(table, asked)
     planned, drawn = plan_and_draw(settle(table, asked))
-    return released(planned, drawn, plan_notes(planned))
+    return released(planned, drawn)
 
 
 def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:

@@ -1,42 +1,95 @@
-"""From a plan and what was drawn of it to a release: its schema, its notes and its manifest."""
+"""From a plan and what was drawn of it to a release: its schema, its notes and its manifest.
+
+What the custodian is told depends on the data. Nothing is looked at for it but the plan; what is
+found of a release is in `evaluation.findings`. But for isotonic regression, of which it is linked
+what trial draws would show.
+"""
 
 import datetime
 import functools
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
-from microveil.protect.custodian_notes import PlanNotes
+import numpy as np
+
+from microveil.methods.centroids import CentroidPlan
+from microveil.methods.planned import Figures
+from microveil.protect.claims import as_value, declared_missing, released_labels
 from microveil.protect.draw import Drawn
-from microveil.protect.labels import as_value, declared_missing, released_labels
-from microveil.protect.plan import Plan
+from microveil.protect.exact_audit import audit_of
+from microveil.protect.expectation import Expectation, average, expectations
+from microveil.protect.invited_linkage import strongest_linkage
+from microveil.protect.notes import said
+from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.protect.release import Manifest, Release
 from microveil.schema import Kind
-from microveil.table import ColumnSchema, Labels, MissingCodes
+from microveil.table import (
+    ColumnSchema,
+    Labels,
+    MissingCodes,
+    numbers_of_attribute,
+    numeric_look_of,
+)
 from microveil.text import one_line
 
 __all__ = ["released"]
 
+_custodian = functools.partial(said, "custodian")
 COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
-LABELLED = (
-    "Labels, code lists and codes of missing answers go along as the file's metadata have them: "
-    "read through them before you publish. Codes outside a declared domain are left out."
-)
 
 
-LEFT_OUT = (
-    "The file labels codes, or declares them missing, that no cell of the column can hold: in "
-    "{names}. They are left out (.a to .z of Stata, 1.5 among whole numbers)."
-)
+def released(
+    planned: Plan,
+    drawn: Drawn,
+    *,
+    notes: Sequence[str] = (),
+    progress: Callable[[str], None] = lambda _step: None,
+    **entries: Any,
+) -> Release:
+    """Make the release of a plan, with notes on its files, and more entries for its manifest."""
+    schema = _schema(planned)
+    manifest = _manifest(planned, progress)
+    return Release(
+        data=drawn.data,
+        measurements=drawn.measurements,
+        guarantee=planned.guarantee,
+        notes=(*planned.notes, *notes, *_of_labels(planned, schema)),
+        schema=schema,
+        manifest=Manifest(contents={**manifest, **entries}),
+    )
 
 
-CODED = (
-    "The file has codes of missing answers in {names} that the request does not declare: they are "
-    "protected as values like others. Declare them (missing_codes, --missing-codes) where they are "
-    "none."
-)
+def _schema(planned: Plan) -> dict[str, ColumnSchema]:
+    """Say of each column to be released what is known of it beside its values."""
+    attributes = {part.attribute.name: part.attribute for part in planned.attributes}
+    table, guarantee, schema = planned.table, planned.guarantee, dict[str, ColumnSchema]()
+    kept, codes = guarantee.kept, _declared_codes(planned)
+    labels = released_labels(table, [*attributes.values()], kept, codes)
+    for name in table.names:
+        if name == guarantee.unit.column and guarantee.has_new_numbers:
+            schema[name] = ColumnSchema(kind=Kind.WHOLE, categories=None)
+        if name not in attributes and name not in kept:
+            continue
+        attribute = attributes.get(name)
+        schema[name] = ColumnSchema(
+            kind=table.kind(name) if attribute is None else attribute.kind,
+            categories=None if attribute is None else attribute.categories,
+            labels=replace(labels.get(name, Labels()), n_left_out=0),
+        )
+    return schema
+
+
+def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[str]:
+    """Say which labels and codes of the file go out, and which are not declared."""
+    labels = planned.table.labels
+    left_out = [name for name in schema if name in labels and labels[name].n_left_out]
+    coded = _coded(planned)
+    yield from said("notes", {"labelled": any(own.labels.parts for own in schema.values())})
+    yield from said("notes", {"labels-left-out": left_out}, names=_in_a_line(left_out))
+    yield from said("notes", {"codes-undeclared": coded}, names=_in_a_line(coded))
 
 
 def _coded(planned: Plan) -> list[str]:
@@ -58,54 +111,34 @@ def _declared_codes(planned: Plan) -> MissingCodes:
     return MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
 
 
-def _schema(planned: Plan) -> dict[str, ColumnSchema]:
-    """Say of each column to be released what is known of it beside its values."""
-    attributes = {part.attribute.name: part.attribute for part in planned.attributes}
-    table, schema = planned.table, {}
-    labels = released_labels(
-        table, [*attributes.values()], planned.guarantee.kept, _declared_codes(planned)
-    )
-    guarantee = planned.guarantee
-    for name in table.names:
-        if name == guarantee.unit.column and guarantee.has_new_numbers:
-            schema[name] = ColumnSchema(kind=Kind.WHOLE, categories=None)
-        if name not in attributes and name not in guarantee.kept:
-            continue
-        attribute = attributes.get(name)
-        schema[name] = ColumnSchema(
-            kind=table.kind(name) if attribute is None else attribute.kind,
-            categories=None if attribute is None else attribute.categories,
-            labels=replace(labels.get(name, Labels()), n_left_out=0),
-        )
-    return schema
-
-
-def released(
-    planned: Plan, drawn: Drawn, said: PlanNotes, *, notes: Sequence[str] = (), **entries: Any
-) -> Release:
-    """Make the release of a plan, with notes on its files, and more entries for its manifest."""
-    schema = _schema(planned)
-    if any(column.labels.parts for column in schema.values()):
-        notes = (*notes, LABELLED)
-    labels = planned.table.labels
-    if left_out := [name for name in schema if name in labels and labels[name].n_left_out]:
-        notes = (*notes, LEFT_OUT.format(names=", ".join(map(one_line, left_out))))
-    coded = _coded(planned)
-    if coded:
-        notes = (*notes, CODED.format(names=", ".join(map(one_line, coded))))
-    return Release(
-        data=drawn.data,
-        measurements=drawn.measurements,
-        guarantee=planned.guarantee,
-        notes=(*planned.notes, *notes),
-        schema=schema,
-        manifest=_manifest(planned, said, entries),
-    )
-
-
-def _manifest(planned: Plan, said: PlanNotes, entries: Mapping[str, Any]) -> Manifest:
+def _manifest(planned: Plan, progress: Callable[[str], None]) -> dict[str, Any]:
     """Describe a plan, what was found out about it and the software that carried it out."""
-    contents = {
+    progress("auditing")
+    audited, expected = audit_of(planned), expectations(planned)
+    requests = [part.request for part in planned.parts]
+    looks = _numeric_looks(planned) if requests[0].attributes is None else {}
+    is_advised = any(request.advised is not None for request in requests)
+    told = [
+        *_of_units(planned),
+        *(sentence for part in planned.parts for sentence in _of_whole_records(part)),
+        *_of_cells(planned),
+        *_custodian({"advised-error": expected and is_advised}, error=average(expected)),
+    ]
+    for name, look in looks.items():
+        told += _custodian({"numeric-look": True}, name=name, look=look)
+    found: dict[str, Any] = {
+        "audit": audited.to_dict(),
+        "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
+    }
+    if planned.isotonic:
+        progress("linking trial draws")
+        linkage = strongest_linkage(planned)
+        found["isotonic_linkage"] = linkage.to_dict()
+        told.append(f"{linkage}")
+    if looks:
+        found["numeric_looks"] = looks
+    told += _of_hopeless(planned, expected)
+    return {
         "schema": 1,
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": planned.guarantee.method,
@@ -115,14 +148,83 @@ def _manifest(planned: Plan, said: PlanNotes, entries: Mapping[str, Any]) -> Man
         "attributes": {part.attribute.name: part.to_dict() for part in planned.attributes},
         "guarantee": planned.guarantee.to_dict(),
         "notes": list(planned.notes),
-        "custodian_notes": list(said.sentences),
-        **said.entries,
+        "custodian_notes": told,
+        **found,
         "versions": dict(_versions()),
-        **entries,
     }
-    return Manifest(contents=contents)
 
 
 @functools.cache
 def _versions() -> Mapping[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in COMPONENTS}}
+
+
+def _numeric_looks(planned: Plan) -> dict[str, str]:
+    """Say of columns that were left out why they are text, where they look like numbers."""
+    names = planned.prepared.left_out
+    looks = {name: numeric_look_of(planned.table, name) for name in names}
+    return {name: look for name, look in looks.items() if look is not None}
+
+
+def _of_units(planned: Plan) -> Iterator[str]:
+    """Say which records were left out, and where what was declared one value a unit is not."""
+    units, n_records = planned.units, planned.table.n_records
+    if units is None:
+        return
+    most, n_dropped = units.unit.max_rows, units.n_dropped
+    about = {"n_dropped": n_dropped, "n_all": n_records + n_dropped, "most": most}
+    yield from _custodian({"cut": n_dropped}, **about)
+    for attribute in (part.attribute for part in planned.attributes if part.attribute.of_unit):
+        n_units = units.differing(numbers_of_attribute(planned.table, attribute))
+        name = one_line(attribute.name)
+        yield from _custodian({"units-differ": n_units}, n_units=n_units, name=name)
+
+
+def _of_whole_records(part: PartPlan) -> Iterator[str]:
+    """Say how many records are released without a value, because one of theirs is missing."""
+    found = (getattr(own, "missing", None) for own in part.attributes)
+    masks = [mask for mask in found if mask is not None]
+    if not part.request.method.uses("blocks") or len(masks) < len(part.attributes):
+        return iter(())
+    n_empty = int(np.logical_and.reduce(masks).sum())
+    names = _in_a_line(own.attribute.name for own in part.attributes)
+    n_records = part.prepared.table.n_records
+    about = {"n_empty": n_empty, "n_records": n_records, "names": names}
+    return _custodian({"empty-records": n_empty}, **about)
+
+
+def _of_cells(planned: Plan) -> Iterator[str]:
+    """Say what merging clusters of equal values cost, and how many cells come out exactly."""
+    for part in planned.attributes:
+        if isinstance(part, CentroidPlan | Figures) and part.widening:
+            before, total = part.widening, part.total_squares or 1
+            squares = (before.squares_before, part.squares_within or 0.0)
+            yield from _custodian(
+                {"all-equal": part.total_squares == 0, "widened": part.total_squares != 0},
+                name=part.attribute.name,
+                before=before.clusters_before,
+                after=part.n_clusters,
+                lost_before=100 * squares[0] / total,
+                lost=100 * squares[1] / total,
+            )
+    exact = sum(part.exact_cells for part in planned.attributes)
+    cells = sum(part.n_cells for part in planned.attributes)
+    yield from _custodian({"exact-cells": exact}, exact=exact, cells=cells)
+
+
+def _of_hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> Iterator[str]:
+    """Say which attributes are hopeless, and where something better may be found."""
+    worst = [
+        f"'{name}' ({entry.over_variance:.3g} times the variance)"
+        if entry.variance > 0
+        else f"'{name}' (all its values are equal)"
+        for name, entry in expected.items()
+        if entry.hopeless
+    ]
+    keeps = kept_scope(planned) is not None
+    about = {"hopeless": worst and not keeps, "hopeless-advised": worst and keeps}
+    return _custodian(about, worst=", ".join(worst))
+
+
+def _in_a_line(names: Iterable[str]) -> str:
+    return ", ".join(map(one_line, names))

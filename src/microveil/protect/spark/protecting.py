@@ -19,7 +19,6 @@ from microveil.methods.planned import squares_about_rounded as about_rounded
 from microveil.noise.noise import RandomSource
 from microveil.protect.arguments import SPARK
 from microveil.protect.columns import Prepared, check_enough, outlined, prepare
-from microveil.protect.custodian_notes import plan_notes
 from microveil.protect.draw import Drawn
 from microveil.protect.plan import Plan
 from microveil.protect.planning import check_scope, plan_alone, plan_part, refuse_exact_cells
@@ -109,8 +108,7 @@ def protect_in_spark(
             drawn = Drawn(data=data)
         else:
             drawn = _new_table(planned.synthetic, table, schema, prepared.request.seed, scratch)
-        said = plan_notes(planned)
-        return released(planned, drawn, said, notes=notes, **entries)
+        return released(planned, drawn, notes=notes, **entries)
 
 
 def plan_in_spark(given: Any, asked: Mapping[str, Any]) -> Plan:
