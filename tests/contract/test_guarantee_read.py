@@ -165,6 +165,8 @@ def changed(contents, path, value):
         (("conditions", 0, "scopes"), ["everywhere"]),
         (("conditions", 0, "text"), 5),
         (("randomness",), "whatever"),
+        (("randomness",), None),
+        (("randomness",), ["keyed"]),
         (("randomness",), "seeded"),
         (("kept",), "city"),
         (("k",), "five"),
