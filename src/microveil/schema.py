@@ -7,8 +7,8 @@
 ...     resolution_source=Source.DECLARED,
 ...     domain=Bounds(lower=Fraction(0), upper=Fraction(100_000), source=Source.DECLARED),
 ... )
->>> income.grid_bounds
-(0, 10000000)
+>>> income.grid_bounds, income.grid_type, income.fits_floats
+((0, 10000000), dtype('int32'), True)
 """
 
 import datetime
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 EPOCH = datetime.date(1970, 1, 1)
-# A float64 tells whole numbers apart up to here, and the digits of a decimal.
+# A float64 distinguishes whole numbers up to here, and the digits of a decimal.
 WHOLE_IN_FLOATS, DECIMALS_IN_FLOATS = 2**53, 10**15
 
 # A numeric column: whole numbers or floats.
@@ -298,22 +298,7 @@ class Attribute:
 
     @property
     def fits_floats(self) -> bool:
-        """Whether float64 tells all values of its declared domain apart.
-
-        >>> from fractions import Fraction
-        >>> large = Bounds(lower=Fraction(0), upper=Fraction(10**9), source=Source.DECLARED)
-        >>> [
-        ...     Attribute(
-        ...         name="A",
-        ...         kind=Kind.DECIMAL,
-        ...         resolution=Fraction(1, parts),
-        ...         resolution_source=Source.DECLARED,
-        ...         domain=large,
-        ...     ).fits_floats
-        ...     for parts in (10**6, 10**7)
-        ... ]
-        [True, False]
-        """
+        """Whether float64 distinguishes all values of its declared domain."""
         if isinstance(self.domain, Categories):
             numbers = [] if self.domain.words is not None else map(int, self.domain.values)
             return max(map(abs, numbers), default=0) <= WHOLE_IN_FLOATS
@@ -325,19 +310,7 @@ class Attribute:
 
     @property
     def grid_type(self) -> "np.dtype[np.signedinteger[Any]]":
-        """The type of fewest bytes that holds every whole number of its grid: public figures.
-
-        >>> from fractions import Fraction
-        >>> yes_no = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
-        >>> Attribute(
-        ...     name="A",
-        ...     kind=Kind.WHOLE,
-        ...     resolution=Fraction(1),
-        ...     resolution_source=Source.TYPE,
-        ...     domain=yes_no,
-        ... ).grid_type
-        dtype('int8')
-        """
+        """The type of fewest bytes that holds every whole number of its grid: public figures."""
         if self.grid_bounds is None:
             return np.dtype(np.int64)
         lower, upper = self.grid_bounds

@@ -150,8 +150,8 @@ class Guarantee:
         """
         return replace(
             self,
-            scopes=Scopes.none(),
-            parts=tuple(replace(part, scopes=Scopes.none()) for part in self.parts),
+            scopes=Scopes(),
+            parts=tuple(replace(part, scopes=Scopes()) for part in self.parts),
             conditions=(condition_of("seeded"), *self.conditions),
             randomness="seeded",
             remarks=remarks,

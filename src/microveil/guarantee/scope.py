@@ -110,22 +110,17 @@ _OF_UNIT = {
 class Cover:
     """Whether a scope is covered, and by which epsilon and delta.
 
-    >>> Cover.of(Fraction(1, 10)).epsilon, Cover.none().covered
+    >>> Cover.of(Fraction(1, 10)).epsilon, Cover().covered
     (0.1, False)
     """
 
-    exact_epsilon: Fraction | None  # None where nothing is promised
+    exact_epsilon: Fraction | None = None  # None where nothing is promised
     exact_delta: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, epsilon: Fraction | float, delta: Fraction = Fraction(0)) -> "Cover":
         """Return the cover by an epsilon."""
         return cls(exact_epsilon=Fraction(epsilon), exact_delta=delta)
-
-    @classmethod
-    def none(cls) -> "Cover":
-        """Return the cover of a scope that is not covered."""
-        return cls(exact_epsilon=None)
 
     @property
     def covered(self) -> bool:
@@ -156,21 +151,16 @@ class Cover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scopes:
-    """What epsilon covers when one record is replaced by any other, scope by scope.
+    """What epsilon covers when one record is replaced by any other: by default nothing.
 
     >>> one = Cover.of(Fraction(1))
-    >>> Scopes(cluster=one, vector=one, row=Cover.none()).strongest_at(Fraction(1))
+    >>> Scopes(cluster=one, vector=one, row=Cover()).strongest_at(Fraction(1))
     <Scope.VECTOR: 'vector'>
     """
 
-    cluster: Cover
-    vector: Cover
-    row: Cover
-
-    @classmethod
-    def none(cls) -> "Scopes":
-        """Return scopes of which none is covered."""
-        return cls(cluster=Cover.none(), vector=Cover.none(), row=Cover.none())
+    cluster: Cover = Cover()
+    vector: Cover = Cover()
+    row: Cover = Cover()
 
     def __getitem__(self, scope: Scope | str) -> Cover:
         return self.by_scope[Scope(scope)]

@@ -50,7 +50,7 @@ def epsilon_scopes(
 ) -> Scopes:
     """Make scopes of their epsilons, None where not covered."""
     covers = (
-        Cover.none() if epsilon is None else Cover.of(epsilon) for epsilon in (cluster, vector, row)
+        Cover() if epsilon is None else Cover.of(epsilon) for epsilon in (cluster, vector, row)
     )
     return Scopes(**dict(zip(("cluster", "vector", "row"), covers, strict=True)))
 

@@ -349,7 +349,7 @@ def _promise(setting: Setting) -> Promise:
         epsilon=epsilon,
         delta=delta,
         rho=concentrated_budget(epsilon, delta) if delta else None,
-        scopes=Scopes(cluster=cover, vector=cover, row=Cover.none() if from_data else cover),
+        scopes=Scopes(cluster=cover, vector=cover, row=Cover() if from_data else cover),
         caveats=(
             _NOBODY,
             _MEASURED,

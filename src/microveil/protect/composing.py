@@ -113,7 +113,7 @@ def _added(promises: Sequence[Promise], scope: Scope) -> Cover:
     covers = [promise.scopes[scope] for promise in promises]
     epsilons = [cover.exact_epsilon for cover in covers if cover.exact_epsilon is not None]
     if len(epsilons) < len(covers):
-        return Cover.none()
+        return Cover()
     deltas = (cover.exact_delta for cover in covers)
     return Cover.of(sum(epsilons, Fraction(0)), sum(deltas, Fraction(0)))
 

@@ -379,7 +379,7 @@ def _promise(
     return replace(
         promise,
         model=promise.model.at_most(Model.INDIVIDUAL),
-        scopes=replace(promise.scopes, row=Cover.none()),
+        scopes=replace(promise.scopes, row=Cover()),
     )
 
 
