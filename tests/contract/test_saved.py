@@ -26,7 +26,9 @@ def place(request, tmp_path):
     """A folder with what a version saved, and the table that it was made of."""
     shutil.copytree(SAVED / request.param, tmp_path, dirs_exist_ok=True)
     shutil.copy(SAVED / "people.csv", tmp_path)
-    (tmp_path / "compared").chmod(0o700)
+    # Git keeps no mode: these are the custodian's alone.
+    for own in (tmp_path / "compared", *tmp_path.glob("*-ledger.jsonl")):
+        own.chmod(0o700 if own.is_dir() else 0o600)
     return tmp_path
 
 
