@@ -58,30 +58,12 @@ def open_table(
     stated: Mapping[str, Kind] = MappingProxyType({}),
     most: int = 1,
 ) -> Table:
-    """See any supported table as typed columns.
+    """See any supported table, or what is open already, as typed columns.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of numpy arrays
-        Or what is open already.
-    missing : MissingCodes, optional
-        What stands for a missing value: such cells are seen as missing.
-    stated : mapping of str to Kind
-        What columns hold by what is declared of them: what one without any value is taken for.
-    most : int
-        How many values one unit may have.
+    Cells that hold a code are seen as missing. Columns without any value are taken for what is
+    stated of them; in one of no more values than one unit may have, these must not show by its
+    type. Refused is what has no two records, or whose columns cannot be told apart.
 
-    Raises
-    ------
-    RequestError
-        If it is none of these.
-    DataError
-        If columns share a name, are unnamed or of different lengths, or there are fewer
-        than two records.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> table = open_table({"AGE": np.array([31, 45]), "NAME": np.array(["a", "b"])})
     >>> table.kind("AGE"), table.kind("NAME")
     (<Kind.WHOLE: 'whole number'>, <Kind.OTHER: 'text'>)
@@ -120,8 +102,7 @@ def open_beside(original: Any, release: Table, missing: MissingCodes | None = No
 
 
 def _seen(table: Any) -> Table:
-    """See a frame of any library, the names of whose columns can be used, as columns."""
-    # narwhals would word these errors with the frame's own message.
+    # narwhals would word errors about names with the frame's own message.
     library = type(table).__module__.partition(".")[0]
     if library == "pandas":
         check_names(list(getattr(table, "columns", ())))

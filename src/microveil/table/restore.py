@@ -33,14 +33,9 @@ MOST_PRECISION = 38
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reasons:
-    """Why cells of a column are missing.
+    """Why cells are missing: codes, as the column's values are, and which of them each cell has.
 
-    Attributes
-    ----------
-    codes : tuple of int, float or str
-        As the column's values are: dates as days since 1970-01-01.
-    which : int16 array (n_records,)
-        The position of each cell's code; -1 where it has none.
+    ``which`` is an int16 array (n_records,), -1 where a cell has no code.
     """
 
     codes: tuple[Code, ...]
@@ -48,19 +43,11 @@ class Reasons:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many cells have each code.
-
-        >>> Reasons(codes=(-9, -8), which=np.array([1, -1, 1], dtype=np.int16)).counts
-        array([0, 2])
-        """
+        """How many cells have each code."""
         return np.bincount(self.which[self.which >= 0], minlength=len(self.codes))
 
     def of_first(self, n_codes: int) -> "Reasons":
-        """Return the reasons that the first codes give: the others' cells have none.
-
-        >>> Reasons(codes=(-9, -8), which=np.array([1, 0, -1], dtype=np.int16)).of_first(1).which
-        array([-1,  0, -1], dtype=int16)
-        """
+        """Return the reasons that the first codes give: the others' cells have none."""
         which = np.where(self.which < n_codes, self.which, np.int16(-1))
         return Reasons(codes=self.codes[:n_codes], which=which)
 
@@ -92,11 +79,7 @@ class Numbers:
     reasons: Reasons | None = None
 
     def in_order(self, order: NDArray[np.int64] | slice) -> "Numbers":
-        """Return the cells of other records, in their order; nothing is copied of a slice.
-
-        >>> Numbers(values=np.array([3, 5]), missing=None).in_order(np.array([1, 0])).values
-        array([5, 3])
-        """
+        """Return the cells of other records, in their order; nothing is copied of a slice."""
         reasons = self.reasons
         return replace(
             self,
@@ -106,15 +89,7 @@ class Numbers:
         )
 
     def with_codes_written(self, dtype: "np.dtype[Any] | None" = None) -> "Numbers":
-        """Return the column with its codes as values, where whole numbers of a type hold them.
-
-        >>> reasons = Reasons(codes=(-9,), which=np.array([-1, 0, -1], dtype=np.int16))
-        >>> missing = np.array([False, True, True])
-        >>> column = Numbers(values=np.array([3, 0, 0]), missing=missing, reasons=reasons)
-        >>> written = column.with_codes_written()
-        >>> written.values, written.missing
-        (array([ 3, -9,  0]), array([False, False,  True]))
-        """
+        """Return the column with its codes as values, where whole numbers of a type hold them."""
         if self.reasons is None or self.missing is None:
             return self
         codes, which = self.reasons.codes, self.reasons.which
@@ -210,8 +185,7 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
         listed = polars.Series(native.name, numbers.categories, dtype=polars.String)
         words = listed.gather(polars.Series(numbers.values))
         if numbers.missing is not None:
-            nothing = polars.Series([None], dtype=polars.String).new_from_index(0, len(words))
-            words = words.zip_with(polars.Series(~numbers.missing), nothing).alias(native.name)
+            words = _without(polars, words, numbers.missing)
         return words.cast(dtype)
     values = numbers.values
     if whole is not None:
@@ -232,8 +206,12 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
         series = series.cast(dtype)
     if numbers.missing is None:
         return series
-    nothing = polars.Series(native.name, [None], dtype=dtype)
-    return series.zip_with(polars.Series(~numbers.missing), nothing.new_from_index(0, len(series)))
+    return _without(polars, series, numbers.missing)
+
+
+def _without(polars: Any, series: Any, missing: NDArray[np.bool_]) -> Any:
+    nothing = series.clear().extend_constant(None, 1).new_from_index(0, len(series))
+    return series.zip_with(polars.Series(~missing), nothing)
 
 
 def arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
@@ -254,10 +232,6 @@ def arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
         rounded = arrow.decimal128(MOST_PRECISION, places)
         return arrow.array(values, mask=numbers.missing).cast(rounded).cast(kind)
     return arrow.array(values, mask=numbers.missing).cast(kind)
-
-
-def _restore_arrow(arrow: Any, native: Any, numbers: Numbers) -> Any:
-    return arrow_array(arrow, numbers, native.type)
 
 
 def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.integer[Any]]) -> Any:
@@ -285,7 +259,11 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
         array = arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
         return pandas.Series(pandas.array(array, dtype=dtype))
     if dtype == np.dtype(object):
-        return pandas.Series(_python_decimals(numbers), dtype=object)
+        # As Python's decimals, written as short as they are told apart.
+        exact = [Decimal(repr(value)) for value in values.tolist()]
+        gone = np.zeros(len(exact), np.bool_) if missing is None else missing
+        cells = [None if is_gone else cell for cell, is_gone in zip(exact, gone, strict=True)]
+        return pandas.Series(cells, dtype=object)
     if isinstance(dtype, np.dtype):
         if numbers.nullable and dtype.kind in "iuf":
             dtype = pandas.Int64Dtype()
@@ -303,15 +281,6 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
 def nullable(dtype: "np.dtype[Any]") -> str:
     """Name the type of pandas that takes missing values besides those of a numpy type."""
     return "boolean" if dtype.kind == "b" else dtype.name.replace("i", "I").replace("u", "U")
-
-
-def _python_decimals(numbers: Numbers) -> list[Decimal | None]:
-    """Return numbers as Python's decimals, written as short as they are told apart."""
-    absent = np.zeros(len(numbers.values), np.bool_) if numbers.missing is None else numbers.missing
-    return [
-        None if gone else Decimal(repr(value))
-        for value, gone in zip(numbers.values.tolist(), absent.tolist(), strict=True)
-    ]
 
 
 def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.integer[Any]]) -> Any:
@@ -342,7 +311,9 @@ def _keep_polars(polars: Any, native: Any, order: NDArray[np.integer[Any]]) -> A
 
 RESTORE = {
     nw.Implementation.POLARS: _restore_polars,
-    nw.Implementation.PYARROW: _restore_arrow,
+    nw.Implementation.PYARROW: lambda arrow, native, numbers: arrow_array(
+        arrow, numbers, native.type
+    ),
     nw.Implementation.PANDAS: _restore_pandas,
 }
 KEEP = {

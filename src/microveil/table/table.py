@@ -47,32 +47,17 @@ _BY_CELLS = (polars.UInt64, polars.Decimal, polars.Datetime)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Table:
-    """A table of any library, seen as typed columns.
-
-    Attributes
-    ----------
-    columns : mapping of str to array, Series or LazyFrame
-        A lazy frame has, among others, the column that it stands for.
-    n_records : int
-    has_index : bool
-        Whether an index says more than where a row stands; it is in no release.
-    labels : mapping of str to Labels
-    of_few : frozenset of str
-        Columns whose few values would show in their types.
-    missing : mapping of str to tuple of codes
-        What stands for a missing value, as the column's values are: such cells are seen as missing.
-    files : ColumnFiles or None
-        Where columns wait that are made of a lazy table; None of others.
-    """
+    """A table of any library, seen as typed columns: arrays, Series, or a lazy frame for each."""
 
     columns: Mapping[str, Any]
     n_records: int
-    has_index: bool = False
+    has_index: bool = False  # that says more than where a row stands, and is in no release
     labels: Mapping[str, Labels] = field(default_factory=dict)
-    of_few: frozenset[str] = frozenset()
+    of_few: frozenset[str] = frozenset()  # columns whose few values would show in their types
+    # What stands for a missing value, as the column's values are: such cells are seen as missing.
     missing: Mapping[str, tuple[Code, ...]] = field(default_factory=dict)
-    files: ColumnFiles | None = None
-    kinds: dict[str, Kind] = field(default_factory=dict)
+    files: ColumnFiles | None = None  # where columns wait that are made of a lazy table
+    kinds: dict[str, Kind] = field(default_factory=dict)  # those that are known
 
     @property
     def names(self) -> tuple[str, ...]:
