@@ -76,7 +76,7 @@ def equal_width(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
     """Put numbers into bins of equal width over their domains; categories stay as they are."""
     planned = mv.plan(table, **asked)
     codes, sizes, writers = {}, {}, {}
-    for part, column in zip(planned.synthetic.attributes, planned.columns, strict=True):
+    for part, column in zip(planned.synthetic.attributes, planned.prepared.columns, strict=True):
         lower, upper = part.attribute.grid_bounds
         number = BINS if part.attribute.categories is None else upper - lower + 1
         ends = np.linspace(lower, upper + 1, number + 1)
@@ -89,7 +89,7 @@ def equal_width(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
 def own_cuts(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
     """Spend the shares of the attributes by themselves, and take the bins of our own tables."""
     planned = mv.plan(table, **asked)
-    counter = Counter(planned.columns)
+    counter = Counter(planned.prepared.columns)
     codes, sizes, writers, known = {}, {}, {}, {}
     streams = RandomSource.system().spawn(len(planned.synthetic.attributes))
     for number, part in enumerate(planned.synthetic.attributes):

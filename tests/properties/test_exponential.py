@@ -102,18 +102,6 @@ def test_exponentials_less_exact_than_said_are_noticed(monkeypatch):
     assert wrong_draws(losses, [1] * 6, rate, rate) > 0
 
 
-@given(several, rates, st.integers(0, 2**60 - 1), st.sampled_from([1, 2, 5, 64]))
-def test_how_many_bits_are_looked_at_first_bears_on_nothing(runs, rate, number, first):
-    """What the first bits leave undecided, more of the same number decide."""
-    losses, multiplicities = zip(*runs, strict=True)
-    number = Fraction(2 * number + 1, 2**61)
-    drawn = draw_run(losses, multiplicities, rate, Digits(number))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exponential, "BITS", first)
-        assert draw_run(losses, multiplicities, rate, Digits(number)) == drawn
-    assert multiplicities[drawn] > 0
-
-
 def test_bits_are_appended_where_the_first_do_not_decide():
     """A number beside the border of two equal runs needs as many again, and then again."""
     for power, due in ((20, 128), (200, 256), (400, 512)):
@@ -134,24 +122,6 @@ def test_exponentials_are_off_by_less_than_they_are_said_to_be(rate, whole, plac
     shift = plain.PLACES - places
     assert found - exponential.SLACK << shift < low
     assert high < found + exponential.SLACK << shift
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 90), st.integers(1, 2**40)), min_size=1, max_size=6),
-    st.integers(1, 7),
-    st.integers(1, 200),
-)
-def test_cumulative_weights_lie_between_their_bounds(runs, denominator, bits):
-    """Those of Taylor's series do, in units of the last bit; the bounds are a few units apart."""
-    numerators, counts = zip(*runs, strict=True)
-    lower, upper = exponential._cumulative_weights(numerators, denominator, counts, bits)
-    low = high = 0
-    for run, (numerator, count) in enumerate(runs, start=1):
-        bounds = plain.exponential(Fraction(numerator, denominator))
-        low, high = low + count * bounds[0], high + count * bounds[1]
-        assert lower[run] << plain.PLACES <= low << bits
-        assert upper[run] << plain.PLACES >= high << bits
-        assert upper[run] - lower[run] <= 6 * run
 
 
 def test_a_loss_beyond_all_measure_is_no_trouble():
@@ -295,17 +265,6 @@ def test_sums_over_stretches_are_those_of_whole_numbers(runs, length):
     products = [size * weight for size, weight in runs]
     due = [sum(products[start : start + length]) for start in range(0, len(products), length)]
     assert whole_numbers(found) == due
-
-
-@given(st.lists(st.integers(0, 2**220), min_size=1, max_size=9).filter(any))
-def test_weights_of_many_bits_are_told_apart_to_the_last(weights):
-    """The first and the last number of each weight draw its index."""
-    end, each = 0, (np.ones(len(weights), dtype=np.int64), plain.limbs(weights, 7))
-    for index, weight in enumerate(weights):
-        if weight:
-            assert draw_weighted(*each, Next(end)) == index
-            assert draw_weighted(*each, Next(end + weight - 1)) == index
-        end += weight
 
 
 def test_weights_that_are_all_0_are_refused():

@@ -64,7 +64,7 @@ def test_the_reference_orders_records_as_the_partition_does(table):
 
 
 @searched
-@given(table=small, seed=st.integers(0, 99))
+@given(table=small | single, seed=st.integers(0, 99))
 def test_the_worst_loss_is_that_of_the_worst_neighbour(enumerable, table, seed):
     """Whatever the scales: over all neighbours, clusters formed anew."""
     records, sizes, bounds = table
@@ -80,42 +80,13 @@ def test_the_worst_loss_is_that_of_the_worst_neighbour(enumerable, table, seed):
         assert math.isclose(found, expected, rel_tol=1e-14)
 
 
-@searched
-@given(table=single, seed=st.integers(0, 99))
-def test_the_worst_loss_of_a_single_attribute_is_exact(enumerable, table, seed):
-    """One attribute alone: exact, whether its domain is enumerated or searched."""
-    records, sizes, bounds = table
-    scales = scales_for(sizes, seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "ENUMERABLE", enumerable)
-        shifts = shifts_of(records, sizes, bounds)
-    assert shifts.exact
-    found = worst_loss(shifts, 0, scales)
-    assert math.isclose(found, plain.worst_loss(records, sizes, bounds, 0, scales), rel_tol=1e-14)
-
-
-@given(domains(st.integers(1, 4), st.integers(0, 7)), st.randoms(use_true_random=False))
-def test_the_search_finds_the_values_that_enumeration_finds(bounds, rng):
-    """Extremes between two records of the domain, for one and the same order."""
-    points = [tuple(rng.randint(*pair) for pair in bounds) for _ in range(8)]
-    points = plain.in_order(points, bounds)
-    first, last = np.array(points[:-1]), np.array(points[1:])
-    ends = np.stack([first, last])
-    found, undecided = sought(ends, bounds, budget=10**6)
-    assert undecided == 0
-    for attribute in range(len(bounds)):
-        for number in range(len(first)):
-            expected = plain.extremes(points[number], points[number + 1], bounds, attribute)
-            assert tuple(found[:, number, attribute]) == expected
-
-
 @given(
-    domains(st.integers(2, 4), st.integers(0, 7)),
+    domains(st.integers(1, 4), st.integers(0, 7)),
     st.randoms(use_true_random=False),
-    st.integers(0, 3),
+    st.integers(0, 3) | st.just(10**6),
 )
 def test_a_search_cut_short_never_understates(bounds, rng, budget):
-    """Extremes that are left undecided are at least as extreme as the true ones."""
+    """What is left undecided is at least as extreme as is true; with time enough nothing is."""
     points = [tuple(rng.randint(*pair) for pair in bounds) for _ in range(8)]
     points = plain.in_order(points, bounds)
     found, undecided = sought(np.stack([points[:-1], points[1:]]), bounds, budget=budget)
@@ -128,6 +99,7 @@ def test_a_search_cut_short_never_understates(bounds, rng, budget):
             wide += found[0, number, attribute] < least
             wide += found[1, number, attribute] > greatest
     assert wide <= undecided
+    assert budget < 10**6 or not undecided
 
 
 def sought(ends, bounds, budget):

@@ -126,16 +126,6 @@ def test_a_fraction_is_drawn_exactly(probability, words, alike, off):
     assert drawn == (number < probability)
 
 
-@pytest.mark.parametrize("variance", VARIANCES)
-def test_a_proposal_is_kept_so_that_the_law_comes_out(variance):
-    """Proposal and acceptance multiply to exp(-z**2 / (2 variance)), but for a constant."""
-    scale = plain.scale(variance)
-    exponents = {
-        Fraction(z, scale) + plain.refusal(z, variance) - z**2 / (2 * variance) for z in range(99)
-    }
-    assert len(exponents) == 1
-
-
 @pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(7, 3), Fraction(40)])
 def test_a_shift_by_one_costs_rho_one_over_twice_the_variance(variance):
     """Renyi divergences of all orders are at most order * rho; with 1 % less rho some is more."""

@@ -92,21 +92,6 @@ def test_the_kernel_is_the_plain_algorithm_word_for_word(scales, seed):
     assert len(list(stream)) == len(words) - consumed
 
 
-@given(st.lists(st.integers(1, 2**40), min_size=1, max_size=12), st.integers(1, 9))
-def test_words_given_in_pieces_make_the_same_draws(scales, piece):
-    """A kernel that runs out of words and comes again uses every word once, in order."""
-    words = RandomSource.seeded(5).words(3000)
-    whole = np.zeros(len(scales), dtype=np.int64)
-    kernel.discrete_laplace(np.array(scales), words, whole, 0)
-    parts = np.zeros(len(scales), dtype=np.int64)
-    done = start = 0
-    end = piece
-    while done < len(scales):
-        done, consumed = kernel.discrete_laplace(np.array(scales), words[start:end], parts, done)
-        start, end = start + consumed, end + piece
-    assert parts.tolist() == whole.tolist()
-
-
 def test_the_rare_branch_of_one_over_e_is_exact():
     """At the one undecided value, the tail series decides: 1 - 1/21 + 1/(21*22) - ..."""
     undecided = plain.DERANGEMENTS_20 - 1

@@ -1,6 +1,5 @@
 """Records drawn from measurements: their distributions are those that were measured."""
 
-import datetime
 import math
 import tracemalloc
 from dataclasses import replace
@@ -321,35 +320,6 @@ def test_as_many_records_are_drawn_as_asked_for(n_drawn, more):
     data = draw(plan, seed=1).data
     assert {len(column) for column in data.values()} == {n_drawn}
     assert plan.guarantee.n_records == 200
-
-
-DAYS = {"method": "dp-synthetic", "epsilon": 30, "attributes": ["DAY", "N"],
-        "bounds": {"DAY": ("1970-01-01", "1979-12-31"), "N": (0, 100)}}  # fmt: skip
-
-
-def days():
-    return {"DAY": np.arange(300).astype("datetime64[D]"), "N": np.arange(300) % 100}
-
-
-def test_a_threshold_is_read_as_the_values_of_its_attribute_are():
-    """A date counts its days, a number its steps, as it is written."""
-    plan = mv.plan(days(), **DAYS, target={"DAY": datetime.date(1970, 3, 1)})
-    assert plan.synthetic.tables.halves == {0: 59}
-    steps = {"resolution": {"N": 0.1}, "target": {"N": 30.3}}
-    table = {"DAY": days()["DAY"], "N": days()["N"] / 1.0}
-    assert mv.plan(table, **DAYS, **steps).synthetic.tables.halves == {1: 303}
-
-
-@pytest.mark.parametrize(
-    "target",
-    [{"DAY": 59}, {"N": datetime.date(1970, 3, 1)}, {"N": float("nan")}, {"N": float("inf")},
-     {"N": 0}, {"N": 101}],
-    ids=str,
-)  # fmt: skip
-def test_a_threshold_that_is_none_of_its_attributes_values_is_refused(target):
-    """One of another kind, or one that leaves all values on one side."""
-    with pytest.raises(mv.RequestError, match="inside the declared bounds"):
-        mv.plan(days(), **DAYS, target=target)
 
 
 def test_a_value_that_many_share_has_a_bin_of_its_own():
