@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
+from microveil.commands.files import protect_file
 from microveil.protect.expectation import expectations
 
 N = 300
@@ -178,10 +179,11 @@ def test_the_manifest_carries_audit_and_expected_error_and_the_guarantee_does_no
     assert f"{audit['vector_scope']:.4f}"[:5] not in published
 
 
-def test_isotonic_regression_is_told_with_the_linkage_it_invites():
+def test_isotonic_regression_is_told_with_the_linkage_it_invites(tmp_path):
     """By value and by rank, with it and without, beside chance: for the custodian, in advice."""
     asked = {**ASKED, "method": "idp-cbls", "k": 10, "isotonic": True, "epsilon": 0.1}
-    release = mv.protect(PEOPLE, **asked)
+    pl.DataFrame(PEOPLE).write_parquet(tmp_path / "people.parquet")
+    release = protect_file(tmp_path / "people.parquet", tmp_path / "out", **asked)
     notes = release.manifest.custodian_notes
     told = next(note for note in notes if note.startswith("Measured on trial draws"))
     for word in ("by value", "by rank", "without it", "by chance"):

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.protect.arguments import Arguments
 from microveil.protect.auto import STEPS_CHOSEN, Search, weigh
 from microveil.protect.expectation import Expectation, all_expected, average, expectations
-from microveil.protect.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.protect.option import Option
 from microveil.protect.plan import Plan, kept_scope
 from microveil.protect.planning import plan_alone, plan_of, refuse_exact_cells

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars
 
+from microveil.audit.invited_linkage import strongest_linkage
 from microveil.commands.asking import apart, asked_of, codes_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
@@ -262,8 +263,14 @@ def with_findings(
         at_once=at_once,
         progress=progress,
     )
-    notes = [*release.manifest.custodian_notes, *warnings_of(found)]
-    manifest = release.manifest.with_entries(custodian_notes=notes, findings=found)
+    notes, entries = [*release.manifest.custodian_notes], {"findings": found}
+    if planned.isotonic:
+        progress("linking trial draws")
+        invited = strongest_linkage(planned)
+        notes.append(f"{invited}")
+        entries["isotonic_linkage"] = invited.to_dict()
+    notes += warnings_of(found)
+    manifest = release.manifest.with_entries(custodian_notes=notes, **entries)
     return replace(release, manifest=manifest)
 
 

@@ -21,7 +21,6 @@ from microveil.protect.claims import as_value, declared_missing, released_labels
 from microveil.protect.draw import Drawn
 from microveil.protect.exact_audit import audit_of
 from microveil.protect.expectation import Expectation, average, expectations
-from microveil.protect.invited_linkage import strongest_linkage
 from microveil.protect.notes import said
 from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.protect.release import Manifest, Release
@@ -130,11 +129,6 @@ def _manifest(planned: Plan, progress: Callable[[str], None]) -> dict[str, Any]:
         "audit": audited.to_dict(),
         "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
     }
-    if planned.isotonic:
-        progress("linking trial draws")
-        linkage = strongest_linkage(planned)
-        found["isotonic_linkage"] = linkage.to_dict()
-        told.append(f"{linkage}")
     if looks:
         found["numeric_looks"] = looks
     told += _of_hopeless(planned, expected)
