@@ -16,7 +16,7 @@ import pytest
 
 import made
 import microveil as mv
-from microveil.cli.shared_flags import declared
+from microveil.cli.flags import flag
 from microveil.compare.choices import read_choice
 from microveil.compare.grid import read_grid
 from microveil.evaluation.assess import assess
@@ -358,7 +358,7 @@ def test_what_a_method_may_not_declare_is_refused_whole():
 
 def test_a_mark_that_is_not_given_is_no_argument():
     """A recipe's own stays, and no method is said to have no use for it."""
-    assert declared("m", bool, "M.", denied=True).default is None
+    assert flag("m", bool, "M.", denied=True).default is None
 
 
 def test_a_step_of_a_comparison_may_be_below_0():

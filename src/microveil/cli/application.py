@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import typer
 
-from microveil.cli.analysis_flags import takes_analyses
 from microveil.cli.console import (
     command_line,
     counted_progress,
@@ -23,29 +22,27 @@ from microveil.cli.console import (
     step_progress,
 )
 from microveil.cli.flags import (
+    CODES,
+    SAMPLE,
+    TEXT,
     Data,
-    Decimal,
-    Encoding,
     Folder,
-    Into,
     Json,
-    LedgerFile,
-    LinkedSample,
-    MissingCodesFlag,
-    MissingValuesFlag,
-    Names,
     Original,
-    OutputFormat,
-    Population,
     Protected,
-    Separator,
     Shuffled,
+    flag,
+    takes,
+    takes_analyses,
     takes_inspection,
     takes_request,
     takes_requests,
+    takes_text,
 )
 from microveil.errors import MicroveilError, RequestError, stands_alone
-from microveil.files.text import text_format
+from microveil.files import written_formats
+from microveil.files.text import TextFormat, text_format
+from microveil.protect.arguments import DECLARED
 from microveil.text import aligned
 
 __all__ = ["app", "main"]
@@ -127,6 +124,7 @@ def microveil(
 
 
 @app.command()
+@takes("written", TEXT)
 def demo(
     data: Annotated[
         str | None,
@@ -138,10 +136,8 @@ def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the four releases.")
     ] = Path("microveil-demo"),
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
     *,
+    written: dict[str, Any],
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier demo.")
     ] = False,
@@ -150,13 +146,12 @@ def demo(
     from microveil.commands.demo import run_demo
     from microveil.files.address import shown
 
-    text = text_format(separator, decimal, encoding)
+    text = text_format(**written)
     with step_progress() as progress:
         page = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
     print_text(page)
-    of_file = [] if separator is None else ["--separator", separator]
-    of_file += [] if decimal is None else ["--decimal", decimal]
-    of_file += [] if encoding is None else ["--encoding", encoding]
+    said = ((f"--{name}", value) for name, value in written.items() if value is not None)
+    of_file = [word for pair in said for word in pair]
     recipe = _free("recipe", ".toml")
     table = output / "original.csv" if data is None else shown(data)
     command = command_line("inspect", table, *of_file, "--scope", "row", "-o", recipe)
@@ -194,21 +189,13 @@ def inspect(
             )
         _print_advice(data, request)
         return
-    scope = request["scope"]
-    source, recipe = inspect_file(
-        data,
-        request["text"],
-        output,
-        scope=scope,
-        show_values=show_values,
-        missing_codes=request["missing_codes"],
-        missing_values=request["missing_values"],
-    )
+    asked = {name: request[name] for name in ("scope", "missing_codes", "missing_values")}
+    source, recipe = inspect_file(data, request["text"], output, show_values=show_values, **asked)
     if output is None:
         typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
         return
     print_text(f"{source.name}: {source.n_records} records, {len(source.columns)} columns.")
-    if scope == "row":
+    if asked["scope"] == "row":
         left = "Confirm its roles and types, fill in bounds, resolutions and categories; then"
     else:
         left = "Confirm its roles and types (bounds may stay open); then"
@@ -239,55 +226,62 @@ def _free(stem: str, suffix: str = "") -> str:
     return next(n for n in names if not any(map(os.path.lexists, (n, f"{n}-custodian"))))
 
 
+RELEASE = (
+    flag("overwrite", bool, "Replace an earlier release.", default=False),
+    flag(
+        "public_report",
+        bool,
+        "Write a page that may be published with the release, FOLDER/report.html.",
+        default=False,
+    ),
+    flag(
+        "custodian_report",
+        bool,
+        "Write the custodian's page, FOLDER-custodian/report.html, of more than 50,000 records "
+        "too: it takes longer than to protect them.",
+        default=False,
+    ),
+    flag(
+        "with_measurements",
+        bool,
+        "dp-synthetic: publish the noisy counts and their margins too, FOLDER/measurements.json "
+        "and margins.json.",
+        default=False,
+    ),
+    flag("population", str, DECLARED["population"].help),
+    flag("ledger", Path, "Counts releases; by default microveil-ledger.jsonl beside FOLDER."),
+    flag(
+        "format", str, f"Of the release: {', '.join(written_formats())}; by default that of DATA."
+    ),
+    flag(
+        "into",
+        str,
+        "A table of PostgreSQL to be made too: postgresql://HOST/DATABASE?table=NAME.",
+    ),
+    flag(
+        "escape_formulas",
+        bool,
+        "In CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
+        default=False,
+    ),
+    flag(
+        "linkage",
+        bool,
+        "Link a sample with the original, for the custodian.",
+        default=True,
+        denied=True,
+    ),
+)
+
+
 @app.command()
 @takes_request
+@takes("release", RELEASE)
 def protect(
     data: Data,
     output: Folder,
     *,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier release.")
-    ] = False,
-    public_report: Annotated[
-        bool,
-        typer.Option(
-            "--public-report",
-            help="Write a page that may be published with the release, FOLDER/report.html.",
-        ),
-    ] = False,
-    custodian_report: Annotated[
-        bool,
-        typer.Option(
-            "--custodian-report",
-            help="Write the custodian's page, FOLDER-custodian/report.html, of more than 50,000 "
-            "records too: it takes longer than to protect them.",
-        ),
-    ] = False,
-    with_measurements: Annotated[
-        bool,
-        typer.Option(
-            "--with-measurements",
-            help="dp-synthetic: publish the noisy counts and their margins too, "
-            "FOLDER/measurements.json and margins.json.",
-        ),
-    ] = False,
-    population: Population = None,
-    ledger: LedgerFile = None,
-    format: OutputFormat = None,  # noqa: A002 -- the plain word for it
-    into: Into = None,
-    escape_formulas: Annotated[
-        bool,
-        typer.Option(
-            "--escape-formulas",
-            help="In CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
-        ),
-    ] = False,
-    linkage: Annotated[
-        bool,
-        typer.Option(
-            "--linkage/--no-linkage", help="Link a sample with the original, for the custodian."
-        ),
-    ] = True,
+    release: dict[str, Any],
     spark: Annotated[
         bool, typer.Option("--spark", help="Have Spark do it: a Parquet file, or a folder of them.")
     ] = False,
@@ -303,46 +297,31 @@ def protect(
 
     request |= {"engine": "spark"} if spark else {}
     with step_progress() as progress, _warnings_in_words():
-        release = protect_file(
-            data,
-            output,
-            **request,
-            public_report=public_report,
-            custodian_report=custodian_report,
-            linkage=linkage,
-            overwrite=overwrite,
-            population=population,
-            ledger=ledger,
-            escape_formulas=escape_formulas,
-            with_measurements=with_measurements,
-            format=format,
-            into=into,
-            progress=progress,
-        )
-    for note in release.notes:
+        made = protect_file(data, output, **request, **release, progress=progress)
+    for note in made.notes:
         print_message(f"note: {note}")
     if as_json:
         print_json(
             {
                 "folder": str(output),
                 "custodian": f"{output}-custodian",
-                "guarantee": release.guarantee.to_dict(),
-                "notes": list(release.notes),
+                "guarantee": made.guarantee.to_dict(),
+                "notes": list(made.notes),
             }
         )
         return
-    page = ", report.html" if public_report else ""
-    counts = ", measurements.json, margins.json" if with_measurements else ""
+    page = ", report.html" if release["public_report"] else ""
+    counts = ", measurements.json, margins.json" if release["with_measurements"] else ""
     print_text(f"Released to {output}: the table{page}{counts}, guarantee.json and guarantee.md.")
-    if into is not None:
+    if release["into"] is not None:
         print_text("Its records are in the table of PostgreSQL too.")
     print_text(f"For the custodian only: {output}-custodian.")
-    print_text(release.guarantee.summary())
-    counted = counted_releases(release, output, ledger)
+    print_text(made.guarantee.summary())
+    counted = counted_releases(made, output, release["ledger"])
     for sentence in counted.in_words() if counted else ():
         print_text(sentence)
     print_text("\nFor the custodian, not for logs:")
-    print_text(custodian_text(release.manifest.to_dict()))
+    print_text(custodian_text(made.manifest.to_dict()))
 
 
 @app.command()
@@ -399,67 +378,67 @@ def audit(
         print_text(f"\n{attacked.to_text()}")
 
 
+MEASURED = (
+    flag("k", int, "Count neighbours within intervals of k records."),
+    flag(
+        "by",
+        list,
+        "Counts and means in subgroups: columns, with commas. Of a new table with "
+        "measurements.json beside it, the margins of noise too.",
+    ),
+    flag(
+        "rules",
+        list,
+        "Who breaks it before and after: 'TAX <= INCOME', 'AGE >= 18'; repeated.",
+        written="--rule",
+    ),
+    *CODES,
+    flag(
+        "quasi_identifiers",
+        list,
+        "Columns that a person may be known by: how many records share their values.",
+    ),
+    flag(
+        "recipe",
+        Path,
+        "Its quasi-identifiers are what a person may be known by, its identifiers are dropped; by "
+        "default the recipe that the release was made by.",
+    ),
+    flag(
+        "weights",
+        str,
+        "The column of survey weights: figures by it beside the others; by default the recipe's.",
+    ),
+    flag(
+        "corrected",
+        bool,
+        "Correct the shares of what pram drew, by its public matrix.",
+        default=False,
+    ),
+    flag(
+        "linkage",
+        bool,
+        "Link records of the release with the original.",
+        default=True,
+        denied=True,
+    ),
+    SAMPLE,
+)
+NAMES = flag("attributes", list, "Columns, with commas or repeated.")
+
+
 @app.command()
 @takes_analyses
+@takes_text
+@takes("measured", MEASURED)
+@takes("named", [NAMES])
 def assess(
     original: Original,
     protected: Protected,
-    attributes: Names = None,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
     *,
-    k: Annotated[
-        int | None, typer.Option("--k", help="Count neighbours within intervals of k records.")
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            help="Counts and means in subgroups: columns, with commas. Of a new table with "
-            "measurements.json beside it, the margins of noise too.",
-        ),
-    ] = None,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rule",
-            help="Who breaks it before and after: 'TAX <= INCOME', 'AGE >= 18'; repeated.",
-        ),
-    ] = None,
-    missing_codes: MissingCodesFlag = None,
-    missing_values: MissingValuesFlag = None,
-    quasi_identifiers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--quasi-identifiers",
-            help="Columns that a person may be known by: how many records share their values.",
-        ),
-    ] = None,
-    recipe: Annotated[
-        Path | None,
-        typer.Option(
-            help="Its quasi-identifiers are what a person may be known by, its identifiers are "
-            "dropped; by default the recipe that the release was made by."
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            help="The column of survey weights: figures by it beside the others; by default the "
-            "recipe's."
-        ),
-    ] = None,
-    corrected: Annotated[
-        bool,
-        typer.Option(
-            "--corrected", help="Correct the shares of what pram drew, by its public matrix."
-        ),
-    ] = False,
-    linkage: Annotated[
-        bool, typer.Option(help="Link records of the release with the original.")
-    ] = True,
-    sample: LinkedSample = None,
+    named: dict[str, Any],
+    text: TextFormat,
+    measured: dict[str, Any],
     shuffled: Shuffled = False,
     as_json: Json = False,
     analyses: dict[str, Any],
@@ -467,27 +446,9 @@ def assess(
     """Measure what protection cost and what it hides."""
     from microveil.commands.measuring import assess_files
 
-    text = text_format(separator, decimal, encoding)
+    asked = {**named, **measured, **analyses, "text": text, "paired": not shuffled}
     with step_progress():
-        assessment = assess_files(
-            original,
-            protected,
-            attributes,
-            text=text,
-            paired=not shuffled,
-            k=k,
-            by=by,
-            rules=rule,
-            missing_codes=missing_codes or None,
-            missing_values=missing_values or None,
-            corrected=corrected,
-            linkage=linkage,
-            sample=sample,
-            quasi_identifiers=quasi_identifiers,
-            recipe=recipe,
-            weights=weights,
-            **analyses,
-        )
+        assessment = assess_files(original, protected, **asked)
     if as_json:
         print_json(assessment.to_dict())
     else:
@@ -530,13 +491,9 @@ def compare(
             data,
             output,
             methods=[part for entry in methods for part in entry.split(",")],
-            runs=runs,
-            jobs=jobs,
-            linkage=linkage,
-            analyses=analyses,
-            progress=progress,
+            runs=runs, jobs=jobs, linkage=linkage, analyses=analyses, progress=progress,
             **request,
-        )
+        )  # fmt: skip
     print_text(f"{found.answer}\n")
     print_text(f"Results: {output}. They depend on the data: for the custodian only.")
     print_text(f"Report: {report}")
@@ -569,38 +526,39 @@ def reproduce(
     print_text(shown)
 
 
+ATTACKED = (
+    NAMES,
+    flag("known", list, "Columns the intruder knows of people."),
+    flag("secret", list, "Columns the intruder wants to know."),
+    flag(
+        "recipe",
+        Path,
+        "Its quasi-identifiers are known, its confidential columns secret, its identifiers "
+        "dropped; by default the recipe that the release was made by.",
+    ),
+    flag("control", str, "A table of people held out before the release was made."),
+    flag(
+        "tolerance",
+        float,
+        "How near a guess has to come, in standard deviations.",
+        default=0.05,
+    ),
+    SAMPLE,
+    flag("seed", int, "Decides who is attacked.", default=0),
+)
+
+
 @app.command()
+@takes_text
+@takes("how", ATTACKED)
+@takes("codes", CODES)
 def attack(
     original: Original,
     protected: Protected,
-    attributes: Names = None,
-    known: Annotated[
-        list[str] | None, typer.Option(help="Columns the intruder knows of people.")
-    ] = None,
-    secret: Annotated[
-        list[str] | None, typer.Option(help="Columns the intruder wants to know.")
-    ] = None,
-    recipe: Annotated[
-        Path | None,
-        typer.Option(
-            help="Its quasi-identifiers are known, its confidential columns secret, its "
-            "identifiers dropped; by default the recipe that the release was made by."
-        ),
-    ] = None,
-    control: Annotated[
-        str | None, typer.Option(help="A table of people held out before the release was made.")
-    ] = None,
-    tolerance: Annotated[
-        float, typer.Option(help="How near a guess has to come, in standard deviations.")
-    ] = 0.05,
-    sample: LinkedSample = None,
-    seed: Annotated[int, typer.Option(help="Decides who is attacked.")] = 0,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
     *,
-    missing_codes: MissingCodesFlag = None,
-    missing_values: MissingValuesFlag = None,
+    how: dict[str, Any],
+    text: TextFormat,
+    codes: dict[str, Any],
     shuffled: Shuffled = False,
     as_json: Json = False,
 ) -> None:
@@ -610,25 +568,9 @@ def attack(
     """
     from microveil.commands.measuring import attack_files
 
-    text = text_format(separator, decimal, encoding)
+    asked = {**how, **codes, "text": text, "paired": not shuffled}
     with step_progress() as progress:
-        report = attack_files(
-            original,
-            protected,
-            control=control,
-            attributes=attributes,
-            known=known,
-            secret=secret,
-            recipe=recipe,
-            text=text,
-            paired=not shuffled,
-            tolerance=tolerance,
-            sample=sample,
-            seed=seed,
-            missing_codes=missing_codes or None,
-            missing_values=missing_values or None,
-            progress=progress,
-        )
+        report = attack_files(original, protected, **asked, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:

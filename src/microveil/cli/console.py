@@ -8,12 +8,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from microveil.commands.time_left import time_left
 from microveil.text import readable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 __all__ = [
     "command_line",
@@ -69,11 +72,10 @@ def step_progress() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _step: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(*columns) as bar:
         task, begun = bar.add_task("starting", total=None), time.monotonic()
         steps: list[tuple[str, float]] = []
 
@@ -92,30 +94,19 @@ def counted_progress() -> Iterator[Callable[..., None]]:
     if not sys.stderr.isatty():
         yield lambda _done, _total, _what="": None
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        speed_estimate_period=SPEED_OVER,
-    ) as bar:
+    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
+    with _bar(*columns, progress.TextColumn("{task.description}")) as bar:
         task = bar.add_task("", total=None)
+        yield lambda done, total, what="": bar.update(
+            task, completed=done, total=total, description=what
+        )
 
-        def show(done: int, total: int, what: str = "") -> None:
-            bar.update(task, completed=done, total=total, description=what)
 
-        yield show
+def _bar(*columns: "ProgressColumn") -> "Progress":
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, speed_estimate_period=SPEED_OVER)

@@ -1,40 +1,38 @@
 """What several commands take, declared once: files, folders, and the flags of a request."""
 
+import copy
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
-from microveil.cli.shared_flags import declared, takes
 from microveil.errors import RequestError
-from microveil.files import titles, written_formats
-from microveil.files.text import text_format
+from microveil.files import titles
+from microveil.files.text import TextFormat, text_format
 from microveil.protect.arguments import DECLARED, arguments
 
 __all__ = [
+    "CODES",
+    "SAMPLE",
+    "TEXT",
     "Data",
-    "Decimal",
-    "Encoding",
     "Folder",
-    "Into",
     "Json",
-    "LedgerFile",
-    "LinkedSample",
-    "MissingCodesFlag",
-    "MissingValuesFlag",
-    "Names",
     "Original",
-    "OutputFormat",
-    "Population",
     "Protected",
-    "Separator",
     "Shuffled",
+    "flag",
+    "takes",
+    "takes_analyses",
     "takes_inspection",
     "takes_request",
     "takes_requests",
+    "takes_text",
 ]
+
+Command = Callable[..., None]
 
 Data = Annotated[
     str,
@@ -49,158 +47,212 @@ Protected = Annotated[str, typer.Argument(help="The table after, or the folder o
 Folder = Annotated[
     Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
 ]
-OutputFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format", help=f"Of the release: {', '.join(written_formats())}; by default that of DATA."
-    ),
-]
-Into = Annotated[
-    str | None,
-    typer.Option(
-        "--into",
-        help="A table of PostgreSQL to be made too: postgresql://HOST/DATABASE?table=NAME.",
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Population = Annotated[str | None, typer.Option(help=DECLARED["population"].help)]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--ledger", help="Counts releases; by default microveil-ledger.jsonl beside FOLDER."
-    ),
-]
-Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
-MissingCodesFlag = Annotated[
-    list[str] | None, typer.Option("--missing-codes", help=DECLARED["missing_codes"].help)
-]
-MissingValuesFlag = Annotated[
-    list[str] | None, typer.Option("--missing-values", help=DECLARED["missing_values"].help)
-]
 Shuffled = Annotated[
     bool,
     typer.Option(
         "--shuffled", help="Rows of the two do not correspond: a shuffled or synthetic release."
     ),
 ]
-LinkedSample = Annotated[
-    int | None,
-    typer.Option(
-        "--sample",
-        help="Link so many records, drawn at random, always the same; by default all of up to "
-        "50,000, and of more 10,000.",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        help="What separates the fields of a file of text: by default a comma, a tab in TSV, a "
-        "semicolon where commas are decimal marks."
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(help="The decimal mark of a file of text: . or , and by default a point."),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        help="The encoding of a file of text, by default UTF-8, or of an SPSS, Stata or SAS file "
-        "that does not say its own."
-    ),
-]
 
 
-def _of_file(
+def flag(
+    name: str,
+    taken: Any,
+    words: str,
     *,
-    recipe: Annotated[Path | None, typer.Option(help="A recipe; flags override it.")] = None,
-    bounds_from_data: Annotated[
-        float | None, typer.Option(help="Read bounds from the data, times this factor: a leak.")
-    ] = None,
-    resolution_from_data: Annotated[
-        bool, typer.Option("--resolution-from-data", help="Take the decimals seen in the data.")
-    ] = False,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-) -> dict[str, Any]:
-    """Read the flags that say how a file is read, and what is read off it."""
-    return {
-        "recipe": recipe,
-        "bounds_alpha": bounds_from_data,
-        "decimals_from_data": resolution_from_data,
-        "text": text_format(separator, decimal, encoding),
-    }
+    default: Any = None,
+    denied: bool = False,
+    written: str | None = None,
+) -> inspect.Parameter:
+    """Return a flag as a keyword argument of a command: what it takes, its help, if it has a no.
+
+    >>> flag("seed", int, "Experiments only.").annotation.__args__
+    (int | None,)
+    """
+    written = written or f"--{name.replace('_', '-')}"
+    if denied:
+        written = f"{written}/--no-{written.removeprefix('--')}"
+    kind: Any = list[str] if taken in (list, dict) else taken
+    kind = kind | None if default is None else kind
+    option = Annotated[kind, typer.Option(written, help=words)]
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option
+    )
 
 
-OF_FILE = inspect.signature(_of_file).parameters
-# Each is shown behind what it spares a person to declare.
-READ_OFF = {"categories": "bounds_from_data", "resolution": "resolution_from_data"}
+def takes(
+    name: str,
+    flags: Sequence[inspect.Parameter],
+    read: Callable[..., Any] = dict,
+    *,
+    without: Collection[str] = (),
+    helps: Mapping[str, str] | None = None,
+) -> Callable[[Command], Command]:
+    """Give a command flags; it gets what is read of them as one argument, in whose place they are.
+
+    Some it may be without, and some may have another help in it.
+
+    >>> flags = [flag("width", int, "Of a line.", default=2), flag("height", int, "Up.", default=3)]
+    >>> @takes("size", flags)
+    ... def paint(colour: str, size: dict[str, int]) -> None:
+    ...     print(colour, size)
+    >>> paint(colour="red", width=5, height=2)
+    red {'width': 5, 'height': 2}
+    >>> @takes("area", flags, lambda width, height=1: width * height, without=["height"])
+    ... def line(area: int) -> None:
+    ...     print(area)
+    >>> line(width=5)
+    5
+    """
+    shared = [_with_help(one, helps or {}) for one in flags if one.name not in without]
+
+    def given(command: Command) -> Command:
+        def run(**arguments: Any) -> None:
+            chosen = {one.name: arguments.pop(one.name) for one in shared}
+            # A flag that may be repeated is an empty list where it is not given.
+            said = {n: None if value == [] else value for n, value in chosen.items()}
+            command(**arguments, **{name: read(**said)})
+
+        own = inspect.signature(command).parameters.values()
+        listed = [one for p in own for one in (shared if p.name == name else [p])]
+        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in listed]
+        run.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__annotations__ = {}
+        return run
+
+    return given
 
 
-def _flags() -> Iterator[inspect.Parameter]:
+def _with_help(one: inspect.Parameter, helps: Mapping[str, str]) -> inspect.Parameter:
+    """Return a flag with another help, where there is one for it."""
+    if one.name not in helps:
+        return one
+    kind, option = get_args(one.annotation)
+    option = copy.copy(option)
+    option.help = helps[one.name]
+    return one.replace(annotation=Annotated[kind, option])
+
+
+TEXT = (
+    flag(
+        "separator",
+        str,
+        "What separates the fields of a file of text: by default a comma, a tab in TSV, a "
+        "semicolon where commas are decimal marks.",
+    ),
+    flag("decimal", str, "The decimal mark of a file of text: . or , and by default a point."),
+    flag(
+        "encoding",
+        str,
+        "The encoding of a file of text, by default UTF-8, or of an SPSS, Stata or SAS file that "
+        "does not say its own.",
+    ),
+)
+RECIPE = flag("recipe", Path, "A recipe; flags override it.")
+# What is read off a file, each shown behind what it spares a person to declare.
+READ_OFF = {
+    "categories": flag(
+        "bounds_from_data", float, "Read bounds from the data, times this factor: a leak."
+    ),
+    "resolution": flag(
+        "resolution_from_data", bool, "Take the decimals seen in the data.", default=False
+    ),
+}
+CODES = tuple(flag(name, list, DECLARED[name].help) for name in ("missing_codes", "missing_values"))
+SAMPLE = flag(
+    "sample",
+    int,
+    "Link so many records, drawn at random, always the same; by default all of up to 50,000, and "
+    "of more 10,000.",
+)
+ANALYSES = (
+    flag("classes", str, "Learn this column's classes from the others: F-measure for each class."),
+    flag("threshold", float, "Two classes of --classes: up to it, and above."),
+    flag(
+        "estimator",
+        str,
+        "What learns, by its full name: sklearn.linear_model.LogisticRegression; by default a "
+        "random forest.",
+    ),
+    flag("formula", str, "Fit a regression before and after: 'TAX ~ INCOME + AGE'."),
+    flag("logistic", bool, "Fit log odds of an outcome of 0 and 1.", default=False),
+    flag("propensity", bool, "See whether a model tells the tables apart.", default=False),
+)
+
+
+def _analyses(*, estimator: str | None, **given: Any) -> dict[str, Any]:
+    """Read the flags of analyses as arguments of `assess` and `compare`."""
+    from microveil.evaluation.analyses import named_classifier
+
+    return {**given, "estimator": None if estimator is None else named_classifier(estimator)}
+
+
+def _text(*, separator: str | None, decimal: str | None, encoding: str | None) -> TextFormat:
+    """Read how a file of text is written."""
+    return text_format(separator, decimal, encoding)
+
+
+def _request() -> Iterator[inspect.Parameter]:
     """Go through the flags of a request: those that its arguments declare, and those of its file.
 
     A population is of a release, and so for `protect` alone.
     """
-    yield OF_FILE["recipe"]
+    yield RECIPE
     for argument in arguments():
         if argument.name != "population":
             for name, (taken, words) in argument.flags.items():
-                denied = taken is bool and name == argument.name
-                yield declared(name, taken, words, denied=denied)
+                yield flag(name, taken, words, denied=taken is bool and name == argument.name)
         if argument.name in READ_OFF:
-            yield OF_FILE[READ_OFF[argument.name]]
-    yield from (OF_FILE[name] for name in ("separator", "decimal", "encoding"))
+            yield READ_OFF[argument.name]
+    yield from TEXT
 
 
-def _of_many(**given: Any) -> dict[str, Any]:
-    """Read the flags; their signature is what the command line shows."""
-    of_file = {name: given.pop(name) for name in OF_FILE}
-    shuffle = _shuffle(rows=given["shuffle"], columns=bool(given.pop("shuffle_columns")))
-    # A flag that may be repeated is an empty list where it is not given.
-    asked = {name: None if value == [] else value for name, value in given.items()}
-    return {**asked, "shuffle": shuffle, **_of_file(**of_file)}
-
-
-def _of_one(**given: Any) -> dict[str, Any]:
-    """Read the flags where one release is asked for: --k is no list then."""
-    return _of_many(**{**given, "k": _whole_or_auto(given["k"])})
-
-
-for _read in (_of_one, _of_many):
-    _read.__signature__ = inspect.Signature(list(_flags()))  # type: ignore[attr-defined]
-
-
-def _shuffle(*, rows: bool | None, columns: bool) -> bool | str | None:
-    """Read what is to be shuffled: the two flags exclude each other."""
-    if columns and rows is not None:
+def _of_many(
+    *,
+    shuffle: bool | None,
+    shuffle_columns: bool | None,
+    bounds_from_data: float | None,
+    resolution_from_data: bool,
+    **given: Any,
+) -> dict[str, Any]:
+    """Read the flags of a request as what the functions of `commands.files` take."""
+    if shuffle_columns and shuffle is not None:
         raise RequestError(
             "--shuffle-columns",
             "rows are shuffled with it, and cannot be otherwise",
             "leave out --shuffle and --no-shuffle",
         )
-    return "columns" if columns else rows
+    text = _text(**{one.name: given.pop(one.name) for one in TEXT})
+    return {
+        **given,
+        "shuffle": "columns" if shuffle_columns else shuffle,
+        "bounds_alpha": bounds_from_data,
+        "decimals_from_data": resolution_from_data,
+        "text": text,
+    }
 
 
-def _whole_or_auto(k: str | None) -> int | str | None:
-    """Read --k where one is asked for."""
-    if k is None or k == "auto":
-        return k
+def _of_one(*, k: str | None, **given: Any) -> dict[str, Any]:
+    """Read the flags where one release is asked for: --k is no list then."""
     try:
-        return int(k)
+        size = k if k is None or k == "auto" else int(k)
     except ValueError:
         raise RequestError(
             "--k", "k is a whole number or auto", "pass for example --k 10"
         ) from None
+    return _of_many(k=size, **given)
 
 
-# Its commands get as the argument `request` what the functions of `commands.files` take: how the
-# file is read, and the arguments of `protect`, None where a flag was not given.
-takes_request = takes("request", _of_one)
+REQUEST = tuple(_request())
+# Its commands get as the argument `request` how the file is read, and the arguments of `protect`,
+# None where a flag was not given.
+takes_request = takes("request", REQUEST, _of_one)
 # The same for a command that proposes a recipe where no request is made.
 takes_inspection = takes(
     "request",
+    REQUEST,
     _of_one,
     helps={
         "scope": "What the epsilon must cover: cluster, vector or row; the recipe asks for a "
@@ -210,6 +262,7 @@ takes_inspection = takes(
 # The same for a command that goes through methods, which it has a flag of its own for.
 takes_requests = takes(
     "request",
+    REQUEST,
     _of_many,
     without=("method",),
     helps={
@@ -218,3 +271,5 @@ takes_requests = takes(
         "seed": "Decides what is drawn; by default a fresh one, recorded in the results.",
     },
 )
+takes_text = takes("text", TEXT, _text)
+takes_analyses = takes("analyses", ANALYSES, _analyses)

@@ -169,7 +169,7 @@ def read_with_codes(
     flags or arguments do not say is as it was declared ``before``, when a release was made.
     """
     file = open_file(path, text=text)
-    said = {name: value for name, value in declared_missing(given).items() if value is not None}
+    said = {name: value for name, value in declared_missing(given).items() if value}
     codes = before.get("missing_codes", {})
     declared = {
         "missing_codes": {name: codes[name] for name in codes if name in file.names} or None,
