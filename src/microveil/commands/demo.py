@@ -42,13 +42,28 @@ ORIGINAL, PAGE = "original.csv", "report.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A table, and what is asked of each way: a new table takes categories too."""
+
+    people: polars.DataFrame
+    numbers: dict[str, Any]  # arguments of the ways that follow individuals
+    table: dict[str, Any]  # and of a new table
+    left_out: tuple[str, ...] = ()
+    invented: bool = True
+
+    @property
+    def who(self) -> str:
+        """Whose records they are."""
+        return "invented people; none of them exists" if self.invented else "records of your file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """One way of protecting the table, and what it came to."""
 
     method: str
     release: Release
     assessment: Assessment
-    exact_percent: float
 
 
 def run_demo(
@@ -59,32 +74,12 @@ def run_demo(
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> str:
-    """Protect invented people, or a file's, in several ways, and explain.
+    """Protect invented people, or a file's, in several ways; return what came out, explained.
 
-    Parameters
-    ----------
-    folder : Path
-        Gets one release folder (and its custodian's, with its report) for each method. Of
-        invented people it gets original.csv and report.html on all releases too; of a file's
-        the page shows figures of the original, and is in report-custodian, which only its
-        owner can open.
-    data : str or Path, optional
-        A file of the user's. Its bounds and decimals are then read off the data.
-    text : TextFormat or None
-    overwrite : bool
-    progress : callable
-        Gets the name of each step.
-
-    Returns
-    -------
-    str
-        What was done and came out, for a newcomer.
-
-    Raises
-    ------
-    MicroveilError
-        If something is there that may not be replaced, the file cannot be protected, or the
-        folder cannot be written.
+    The folder gets one release folder (and its custodian's, with its report) for each method. Of
+    invented people it gets original.csv and report.html on all releases too. Of a file's bounds and
+    decimals are read off the data; the page shows figures of the original, and is in
+    report-custodian, which only its owner can open.
     """
     page = folder / PAGE if data is None else folder / CUSTODIANS / PAGE
     original = folder / ORIGINAL
@@ -94,7 +89,7 @@ def run_demo(
     for method in METHODS:
         progress(f"protecting with {method}")
         try:
-            outcomes.append(_outcome(people, method, given))
+            outcomes.append(_outcome(method, given))
         except RequestError as error:
             # A table may be too small for it; the other ways are to be seen all the same.
             if method != METHODS[0]:
@@ -104,7 +99,7 @@ def run_demo(
     contents = demonstration_report(
         {outcome.method: (outcome.release, outcome.assessment) for outcome in outcomes},
         people,
-        lead=f"{people.height} {_who(invented=data is None)}, protected in {len(outcomes)} ways.",
+        lead=f"{people.height} {given.who}, protected in {len(outcomes)} ways.",
         invented=data is None,
     )
     _make(folder)
@@ -124,7 +119,7 @@ def run_demo(
     _appear(
         page, lambda part: part.write_text(contents, encoding="utf-8"), private=data is not None
     )
-    return "\n".join(_words(given, outcomes, folder, page, refused, invented=data is None))
+    return "\n".join(_words(given, outcomes, folder, page, refused))
 
 
 def _check_free(folder: Path, files: list[Path], *, overwrite: bool) -> None:
@@ -186,25 +181,8 @@ def _appear(path: Path, write: Callable[[Path], Any], *, private: bool = False) 
             part.unlink()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
-    """A table, and what is asked of each way: a new table takes categories too.
-
-    Attributes
-    ----------
-    people : polars.DataFrame
-    numbers, table : dict
-        Arguments of the ways that follow individuals, and of a new table.
-    left_out : list of str
-    """
-
-    people: polars.DataFrame
-    numbers: dict[str, Any]
-    table: dict[str, Any]
-    left_out: list[str]
-
-
-def _outcome(people: polars.DataFrame, method: str, given: _Given) -> Outcome:
+def _outcome(method: str, given: Given) -> Outcome:
+    people = given.people
     if method == METHODS[0]:
         release = protect(people, method=method, epsilon=EPSILON, delta=DELTA, **given.table)
     else:
@@ -222,13 +200,12 @@ def _outcome(people: polars.DataFrame, method: str, given: _Given) -> Outcome:
         method=method,
         release=release,
         assessment=assess(people, release.data, names, guarantee=release.guarantee),
-        exact_percent=_exact_percent(release),
     )
 
 
-def _invented() -> _Given:
+def _invented() -> Given:
     domains = {"bounds": DOMAINS, "resolution": RESOLUTIONS}
-    return _Given(
+    return Given(
         people=invented_people(INVENTED),
         numbers={"attributes": [*DOMAINS], **domains},
         table={
@@ -236,11 +213,10 @@ def _invented() -> _Given:
             "categories": {"REGION": [*REGIONS]},
             **domains,
         },
-        left_out=[],
     )
 
 
-def _given(data: str | Path, text: TextFormat | None) -> _Given:
+def _given(data: str | Path, text: TextFormat | None) -> Given:
     """Read a file, with bounds, decimals and categories off the data; name the columns left out.
 
     Where all values are 0 no bounds can be read, and there is nothing to protect.
@@ -254,19 +230,19 @@ def _given(data: str | Path, text: TextFormat | None) -> _Given:
             "no column holds numbers or dates that differ",
             "choose a file with columns that can be protected",
         )
-    left_out = [
+    left_out = tuple(
         name
         for name, kind in people.schema.items()
         if (kind.is_numeric() or kind.is_temporal())
         and name not in bounds
         and people[name].drop_nulls().n_unique() < 2
-    ]
+    )
     people = people.drop(left_out)
     domains = {"bounds": bounds, "resolution": resolution_from_data(people)}
     categories = {
         name: seen for name, seen in categories_from_data(people).items() if name not in bounds
     }
-    return _Given(
+    return Given(
         people=people,
         numbers=domains,
         table={
@@ -276,6 +252,7 @@ def _given(data: str | Path, text: TextFormat | None) -> _Given:
             **domains,
         },
         left_out=left_out,
+        invented=False,
     )
 
 
@@ -289,23 +266,15 @@ def _exact_percent(release: Release) -> float:
 
 
 def _words(
-    given: _Given,
-    outcomes: list[Outcome],
-    folder: Path,
-    page: Path,
-    refused: str,
-    *,
-    invented: bool,
+    given: Given, outcomes: list[Outcome], folder: Path, page: Path, refused: str
 ) -> list[str]:
     people = given.people
-    lines = [
-        (
-            f"{people.height} {_who(invented=invented)}. Protected in {len(outcomes)} ways, each "
-            f"with a budget (epsilon) of {EPSILON}:"
-        ),
-        "",
-    ]
-    if invented:
+    head = (
+        f"{people.height} {given.who}. Protected in {len(outcomes)} ways, each with a budget "
+        f"(epsilon) of {EPSILON}:"
+    )
+    lines = [head, ""]
+    if given.invented:
         lines += [*_one_person(people, outcomes), ""]
     else:
         lines.append(
@@ -318,16 +287,12 @@ def _words(
         lines.append("")
     if refused:
         lines += [f"{METHODS[0]} was refused. {one_line(refused)}", ""]
-    lines += [*_figures(outcomes), "", *_lesson(outcomes, folder, invented=invented), ""]
+    lines += [*_figures(outcomes), "", *_lesson(outcomes, folder, invented=given.invented), ""]
     for outcome in outcomes:
         lines.append(f"{outcome.method}, the four figures that matter:")
         figures = key_figures(outcome.release, outcome.assessment)
         lines += [f"  {figure}" for figure in figures]
     return [*lines, "", f"The report: {page}"]
-
-
-def _who(*, invented: bool) -> str:
-    return "invented people; none of them exists" if invented else "records of your file"
 
 
 def _one_person(people: polars.DataFrame, outcomes: list[Outcome]) -> list[str]:
@@ -365,9 +330,12 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
         ],
         "each row's values (0: unchanged; 1: means alone)": _short(measured, "mean_sse"),
         f"% of rows found by who knows all these values (chance {chance:.2g})": [
-            _most_linked(outcome.assessment) for outcome in outcomes
+            "-" if found is None else f"{found.value:.3g}"
+            for found in (outcome.assessment.strongest_linkage for outcome in outcomes)
         ],
-        "% of cells published as they are": [f"{o.exact_percent:.3g}" for o in outcomes],
+        "% of cells published as they are": [
+            f"{_exact_percent(outcome.release):.3g}" for outcome in outcomes
+        ],
     }
     widths = (62, *[max(10, len(outcome.method)) for outcome in outcomes])
     table = aligned(((title, *cells) for title, cells in rows.items()), widths=widths)
@@ -388,12 +356,6 @@ def _conditions(outcomes: list[Outcome]) -> list[str]:
 
 def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
     return ["-" if m.get(key) is None else f"{m[key]:.3g}" for m in measured]
-
-
-def _most_linked(assessment: Assessment) -> str:
-    """Return the share that the distance which finds most of them finds, as reports do."""
-    found = assessment.strongest_linkage
-    return "-" if found is None else f"{found.value:.3g}"
 
 
 def _lesson(outcomes: list[Outcome], folder: Path, *, invented: bool) -> list[str]:
