@@ -71,32 +71,14 @@ def protect_file(
 ) -> Release:
     """Protect the table of a file and write the release.
 
-    Parameters
-    ----------
-    path, folder : str or Path
-        The file, and the folder for what may be published; the custodian's appears beside it.
-    public_report : bool
-        Whether report.html in ``folder``, which may be published, goes with the release.
-    custodian_report : bool
-        Whether the custodian gets a page of more than 50,000 records too.
-    linkage : bool
-        Whether a sample of the records is linked with the original, for the custodian.
-    ledger : str or Path, optional
-        The file that counts the releases of ``population``; by default beside ``folder``.
-    escape_formulas : bool
-        Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
-    with_measurements : bool
-        Whether measurements.json and margins.json go with a new table.
-    format : str, optional
-        Of the release, one of `files.FORMATS`; by default that of the file.
-    into : str, optional
-        A table of PostgreSQL to be made too, see `Release.write`.
-    progress : callable
-        Gets the name of each step.
-    **arguments
-        As for `protect`; names in ``attributes`` and ``keep`` may be lists with commas. And
-        ``text``, how a CSV file is written; ``bounds_alpha``, to read bounds that are not declared
-        off the data, stretched by this factor; ``decimals_from_data``, to read resolutions so.
+    ``folder`` gets what may be published, and the custodian's appears beside it. A custodian's page
+    of more than 50,000 records is made where it is asked for; ``linkage`` links a sample with the
+    original, for the custodian. What says how the release is written is as for `Release.write`.
+
+    Other arguments are those of `protect`, where names in ``attributes`` and ``keep`` may be lists
+    with commas; and of the file ``recipe``, ``text``, how a CSV file is written, ``bounds_alpha``,
+    to read bounds that are not declared off the data, stretched by this factor, and
+    ``decimals_from_data``, to read resolutions so.
 
     Raises
     ------

@@ -205,11 +205,7 @@ def looks_like(clause: str) -> Remark:
 
 
 def missing_cells(n_missing: int, n_records: int) -> Remark:
-    """Say how many cells have no value.
-
-    >>> missing_cells(1, 9).sentence
-    '1 of 9 cells is missing.'
-    """
+    """Say how many cells have no value."""
     counted = f"{n_missing} of {n_records} cells"
     verb = "is" if n_missing == 1 else "are"
     return Remark(comment=f"{counted} are missing", sentence=f"{counted} {verb} missing.")
@@ -224,11 +220,7 @@ def codes_of_file(listed: str) -> Remark:
 
 
 def likely_codes(n_codes: int, *, are_shown: bool) -> Remark:
-    """Say how many values look like codes for missing ones; never which.
-
-    >>> likely_codes(1, are_shown=False).sentence
-    '1 value looks like a code for missing values.'
-    """
+    """Say how many values look like codes for missing ones; never which."""
     look = "look like codes for missing values: confirm"
     return Remark(
         comment=f"seen in the data, {look}"
@@ -241,11 +233,7 @@ def likely_codes(n_codes: int, *, are_shown: bool) -> Remark:
 
 
 def categories_seen_of(n_categories: int, *, are_shown: bool) -> Remark:
-    """Say how many values text has; never which.
-
-    >>> categories_seen_of(2, are_shown=False).sentence
-    '2 different values were seen in the table.'
-    """
+    """Say how many values text has; never which."""
     return Remark(
         comment="seen in the data: confirm, and add what there is besides"
         if are_shown
@@ -257,11 +245,7 @@ def categories_seen_of(n_categories: int, *, are_shown: bool) -> Remark:
 
 
 def code_list(codes: Mapping[GivenCode, str]) -> Remark:
-    """Say which codes the file lists for a column, and what they stand for.
-
-    >>> code_list({1: "male", 2: "female"}).sentence
-    'The file has a code list: 1 male, 2 female. Confirm that it is publicly known.'
-    """
+    """Say which codes the file lists for a column, and what they stand for."""
     read: Sequence[str] = [f"{code} {label}" for code, label in codes.items()]
     shown = ", ".join(read[:MOST_READ])
     more = f" and {len(read) - MOST_READ} more" if len(read) > MOST_READ else ""
