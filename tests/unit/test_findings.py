@@ -16,7 +16,7 @@ from microveil.evaluation import findings
 from microveil.evaluation.findings import release_findings
 from microveil.evaluation.text_of_findings import linkage_in_words, warnings_of
 from microveil.kernels import distributions
-from microveil.protect import custodian_notes
+from microveil.protect import releasing
 from microveil.risk.record_linkage import (
     record_linkage,
     record_linkage_by_rank,
@@ -201,7 +201,7 @@ PLANTED = {
 def planted(monkeypatch):
     """Findings and custodian's notes that are known by their figures."""
     monkeypatch.setattr(files, "release_findings", lambda *_, **__: PLANTED)
-    monkeypatch.setattr(custodian_notes, "_of_plan", lambda *_: (f"{MARK} of 7373 cells.",))
+    monkeypatch.setattr(releasing, "_of_cells", lambda *_: (f"{MARK} of 7373 cells.",))
 
 
 def marked(text):
