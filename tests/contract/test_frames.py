@@ -341,23 +341,6 @@ def test_objects_that_are_plain_are_kept(make):
     assert [str(cell) for cell in data["y"]] == [str(cell) for cell in plain]
 
 
-def test_shuffling_arrays_keeps_rows_together():
-    """Columns of a dict are shuffled alike."""
-    table = {"x": np.arange(200) % 50, "y": np.arange(200)}
-    data = mv.protect(
-        table,
-        method="dp-um",
-        k=3,
-        epsilon=1,
-        attributes=["x"],
-        keep=["y"],
-        bounds={"x": (0, 60)},
-        shuffle=True,
-    ).data
-    assert sorted(data["y"].tolist()) == list(range(200))
-    assert data["y"].tolist() != list(range(200))
-
-
 def test_clusters_share_one_draw():
     """Every record of a cluster carries the same released value."""
     table = {"x": np.arange(100) % 37}

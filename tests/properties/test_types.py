@@ -196,7 +196,6 @@ def test_files_of_neighbours_are_released_alike(tmp_path, case):
 
 
 WHOLE = {"method": "laplace", "epsilon": 1, "bounds": {"X": (-9, 2000)}, "missing": "keep"}
-DECIMAL = {**WHOLE, "resolution": {"X": 1}}
 NUMBERS = [str(3 * i % 11) for i in range(12)]
 EARLY, LATE = 2, 10
 TEXT = ["a", "b"] * 6
@@ -207,12 +206,20 @@ def neighbour(cells, place, cell):
     return [cell if i == place else old for i, old in enumerate(cells)]
 
 
+AS_WHOLE = [" 7", "7 ", '" 7"', '"7"', "-007", '""', " ", ""]
+AS_DECIMAL = ["007", "+5", "00", "1.0", "5.", "1e3", "1.5", '"007"', " ", ""]
+DECLARED = [{"resolution": {"X": 1}}, {"types": {"X": "decimal"}, "resolution": {"X": 0.01}}]
+
+
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("place", [EARLY, LATE])
-@pytest.mark.parametrize("cell", [" 7", "7 ", '" 7"', '"7"', "-007", '""', " ", ""])
-def test_a_whole_number_however_written_stays_one(tmp_path, place, cell):
-    """Spaces, quotes and missing cells among whole numbers change no type."""
-    request = {**WHOLE, "attributes": ["X"]}
+@pytest.mark.parametrize(
+    ("declared", "cell"),
+    [*(({}, cell) for cell in AS_WHOLE), *((d, cell) for d in DECLARED for cell in AS_DECIMAL)],
+)
+def test_a_number_however_written_changes_no_type(tmp_path, place, declared, cell):
+    """Spaces, quotes and missing cells among whole numbers; any number where decimals are said."""
+    request = {**WHOLE, **declared, "attributes": ["X"]}
     plain = seen_once(tmp_path, NUMBERS, NUMBERS, **request)
     assert plain is not None
     assert plain == seen_of_file(tmp_path, neighbour(NUMBERS, place, cell), NUMBERS, **request)
@@ -239,20 +246,6 @@ def test_what_would_change_the_type_of_whole_numbers_is_refused(tmp_path, place,
     if cell not in ("x", "true", "inf"):  # words of our sentences, too
         assert cell.strip(' "') not in message
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("place", [EARLY, LATE])
-@pytest.mark.parametrize(
-    "declared", [{"resolution": {"X": 1}}, {"types": {"X": "decimal"}, "resolution": {"X": 0.01}}]
-)
-@pytest.mark.parametrize("cell", ["007", "+5", "00", "1.0", "5.", "1e3", "1.5", '"007"', " ", ""])
-def test_a_declaration_lets_every_number_through_alike(tmp_path, place, declared, cell):
-    """With a resolution declared, numbers written in any way are released in one type."""
-    request = {**WHOLE, **declared, "attributes": ["X"]}
-    plain = seen_once(tmp_path, NUMBERS, NUMBERS, **request)
-    assert plain is not None
-    assert plain == seen_of_file(tmp_path, neighbour(NUMBERS, place, cell), NUMBERS, **request)
 
 
 @pytest.mark.usefixtures("quick")

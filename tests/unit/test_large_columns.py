@@ -15,7 +15,7 @@ from microveil.kernels import distributions
 from microveil.table import MissingCodes, open_table, sorting
 from microveil.table.blocks import AttributeMatrix
 from microveil.table.restore import Numbers
-from microveil.table.sorting import InOrder, in_order, numbers_in_order, ranks_of
+from microveil.table.sorting import InOrder, in_order, ranks_of
 from microveil.table.table import coded_words, counted_words
 from microveil.utility import goodness_of_fit as fits
 from microveil.utility.large_attributes import compare_in_order
@@ -23,7 +23,6 @@ from microveil.utility.quantile_distances import distances_in_order
 from microveil.utility.total_variation import decile_levels, total_variation
 from reference import columns as oracle
 from reference import distributions as of_distributions
-from reference.record_linkage import average_ranks
 
 CENTS = st.integers(-300, 300).map(lambda cents: cents / 100)
 CELLS = st.one_of(CENTS, st.none())
@@ -67,23 +66,6 @@ def test_what_is_not_of_few_numbers_is_not_counted(values):
     """Other fractions, negative zero, what is not finite, and ranges that are too wide."""
     assert sorting.counted(np.array(values)) is None
     assert in_order(np.array(values)).counts is None
-
-
-@given(st.lists(CENTS, min_size=1, max_size=40))
-def test_ranks_that_are_looked_up_are_those_of_sorting(values):
-    """Equal values share the average of theirs, narrow or not."""
-    expected = [row[0] for row in average_ranks([[value] for value in values])]
-    for narrow in (False, True):
-        assert ranks_of(np.array(values), narrow=narrow).tolist() == expected
-
-
-@given(st.lists(CELLS, min_size=1, max_size=40))
-def test_numbers_that_are_looked_up_ascend_as_values_do(values):
-    """From 0 without a gap, -1 of what is missing."""
-    different = sorted({value for value in values if value is not None})
-    numbers, n_different = numbers_in_order(column(values))
-    assert n_different == len(different)
-    assert numbers.tolist() == [-1 if v is None else different.index(v) for v in values]
 
 
 @given(st.lists(CENTS, min_size=2, max_size=40), st.lists(CENTS, min_size=2, max_size=40))

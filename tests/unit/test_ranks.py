@@ -12,10 +12,21 @@ from reference.record_linkage import average_ranks
 # Neighbours of 1, both zeros, and ends that leave few bits to tell the others apart.
 NEAR = [1.0, np.nextafter(1.0, 2.0), np.nextafter(1.0, 0.0), 0.0, -0.0, 5e-324, -1.0]
 FAR = [1.7976931348623157e308, -1.7976931348623157e308, np.inf, -np.inf]
+CENTS = st.integers(-300, 300).map(lambda cents: cents / 100)
 values = st.one_of(st.sampled_from(NEAR), st.sampled_from(FAR), st.integers(-3, 3).map(float))
 
 
-@given(st.lists(values, min_size=1, max_size=60))
+@pytest.fixture(scope="module", params=[1, 10**9], ids=["counted", "sorted"])
+def least_counted(request):
+    """Of how many values on numbers are counted where few can occur."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(sorting, "MANY", request.param)
+        changed.setattr(sorting, "FEWER", 0.001)
+        yield request.param
+
+
+@pytest.mark.usefixtures("least_counted")
+@given(st.lists(values | CENTS, min_size=1, max_size=60) | st.lists(CENTS, min_size=1))
 def test_equal_values_share_the_average_of_their_ranks(column):
     """As counting the values below says, to the last bit of every value."""
     expected = [row[0] for row in average_ranks([[value] for value in column])]
@@ -23,7 +34,8 @@ def test_equal_values_share_the_average_of_their_ranks(column):
         assert ranks_of(np.array(column), narrow=narrow).tolist() == expected
 
 
-@given(st.lists(st.one_of(values, st.just(np.nan)), max_size=60))
+@pytest.mark.usefixtures("least_counted")
+@given(st.lists(values | st.just(np.nan), max_size=60) | st.lists(CENTS | st.just(np.nan)))
 def test_numbers_ascend_as_values_do(column):
     """From 0 without a gap, the same for equal values, -1 of those that are missing."""
     different = sorted({value for value in column if value == value})  # noqa: PLR0124 -- not NaN
@@ -32,20 +44,6 @@ def test_numbers_ascend_as_values_do(column):
     assert numbers.tolist() == [
         different.index(value) if value in different else -1 for value in column
     ]
-
-
-def test_values_that_many_bits_share_are_told_apart():
-    """Times in microseconds beside a code far from them: words of all bits would not fit."""
-    random = np.random.default_rng(4)
-    times = 1.7e15 + random.integers(0, 4_000, 20_000)
-    times[::7] = -9.0
-    times[::11] = -1e300
-    _, numbers, copies = np.unique(times, return_inverse=True, return_counts=True)
-    ends = np.cumsum(copies)
-    assert (ranks_of(times) == (ends - (copies - 1) / 2)[numbers]).all()
-    found, n_different = numbers_in_order(times)
-    assert (found == numbers).all()
-    assert n_different == len(copies)
 
 
 @given(
