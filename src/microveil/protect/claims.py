@@ -9,7 +9,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from microveil.guarantee import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
+from microveil.guarantee import (
+    EVERY_SCOPE,
+    AttributeTerms,
+    Condition,
+    Cover,
+    Guarantee,
+    Model,
+    PartTerms,
+    Scope,
+    Scopes,
+)
 from microveil.guarantee.condition import condition_of, without_draws
 from microveil.protect.notes import (
     Promised,
@@ -18,6 +28,7 @@ from microveil.protect.notes import (
     remarks_of_method,
     remarks_of_release,
 )
+from microveil.protect.parts import Whole
 from microveil.protect.plan import PartPlan
 from microveil.protect.request import Advised, Request
 from microveil.schema import EPOCH, Attribute, Bounds, Code, GivenCode, Source
@@ -28,59 +39,68 @@ __all__ = [
     "as_value",
     "conditions_of",
     "declared_missing",
-    "described",
-    "draws_at_random",
     "guarantee_of",
     "in_force",
-    "labelled",
     "released_labels",
-    "terms_of",
 ]
 
 
-def draws_at_random(request: Request) -> bool:
-    """Whether anything of a release is left to chance."""
-    return request.method.randomness is not None or request.shuffle is not None
+SEVERAL = "several methods, each for attributes of its own"
+ONE_METHOD = "one method, for parts of the attributes by themselves"
 
 
-def guarantee_of(decided: PartPlan) -> Guarantee:
-    """Say what is promised of a release drawn with the operating system's randomness."""
-    request, promise, method = decided.request, decided.promise, decided.request.method
-    table, unit, shuffle = decided.prepared.table, request.protected_unit, request.order
-    kept = tuple(name for name in table.names if name in request.keep)
-    if "units" in method.can and unit.column is not None:
-        unit = replace(unit, max_rows=table.n_records)
-    beside, spends = labelled([decided], kept), promise.epsilon is not None
+def guarantee_of(parts: Sequence[PartPlan], whole: Whole | None = None) -> Guarantee:
+    """Say what is promised of a release of one part or several, drawn by the system's randomness.
+
+    Parts draw their noise apart, so that at each scope their epsilons add up; but what other parts
+    put into a row stands beside a part's values, as a column that is kept does. Each is therefore
+    asked for its promise with the columns of the others counted as kept, unless its own rows are
+    in a random order of their own.
+    """
+    request, table = parts[0].request, parts[0].prepared.table
+    own = _described(parts[0]) if whole is None else _together(parts)
+    unit, kept = request.protected_unit, () if whole is None else whole.keep
+    if whole is None:
+        kept = tuple(name for name in table.names if name in request.keep)
+        if "units" in request.method.can and unit.column is not None:
+            unit = replace(unit, max_rows=table.n_records)
+    shuffle, epsilon = _order(parts, whole), own["epsilon"]
     return Guarantee(
-        **described(decided),
-        delta=promise.delta,
-        rho=promise.rho,
+        **own,
+        delta=sum((one.promise.delta for one in parts), Fraction(0)),
+        rho=parts[0].promise.rho if whole is None else None,
         n_records=table.n_records,
         unit=unit,
-        conditions=tuple(conditions_of([decided], promise.epsilon, kept, labelled=beside)),
-        attributes=terms_of(decided),
+        conditions=tuple(conditions_of(parts, epsilon, kept, labelled=_is_labelled(parts, kept))),
+        attributes=tuple(terms for one in parts for terms in _terms(one)),
+        parts=() if whole is None else tuple(map(_part_terms, parts)),
         randomness="os",
         kept=kept,
         shuffle=shuffle,
-        is_synthetic="new table" in method.can,
+        is_synthetic="new table" in request.method.can,
         remarks=(
-            *remarks_of_method(decided),
-            *handling(decided, shuffle),
-            *remarks_of_release([decided], promise.model, shuffle, spends=spends),
+            *_remarks(parts, whole),
+            *remarks_of_release(parts, own["model"], shuffle, spends=epsilon is not None),
         ),
     )
 
 
-def in_force(claim: Guarantee, decided: PartPlan) -> Guarantee:
+def in_force(claim: Guarantee, parts: Sequence[PartPlan], whole: Whole | None = None) -> Guarantee:
     """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
-    if decided.request.seed is None or not draws_at_random(decided.request):
+    requests = [one.request for one in parts]
+    is_shuffled = whole is not None and whole.shuffle is not None
+    is_drawn = any(own.method.randomness is not None or own.shuffle is not None for own in requests)
+    if requests[0].seed is None or not (is_shuffled or is_drawn):
         return claim
-    return claim.drawn_from_seed(without_draws(claim.remarks, decided.promise.caveats))
+    names = [""] if whole is None else [f"{part.named}: " for part in whole.parts]
+    named = zip(names, parts, strict=True)
+    caveats = tuple(f"{name}{own}" for name, one in named for own in one.promise.caveats)
+    return claim.drawn_from_seed(without_draws(claim.remarks, caveats))
 
 
-def described(decided: PartPlan) -> dict[str, Any]:
+def _described(one: PartPlan) -> dict[str, Any]:
     """Say what a method did and promises, of the whole release or of its part."""
-    request, promise, method = decided.request, decided.promise, decided.request.method
+    request, promise, method = one.request, one.promise, one.request.method
     return {
         "method": method.id,
         "title": promise.title or method.title,
@@ -93,18 +113,85 @@ def described(decided: PartPlan) -> dict[str, Any]:
     }
 
 
-def terms_of(decided: PartPlan) -> tuple[AttributeTerms, ...]:
-    """Return what is said of each attribute."""
-    request = decided.request
-    return tuple(
-        AttributeTerms.of(
-            part.attribute,
-            request.protected_unit.spends(part.share, of_unit=part.attribute.of_unit),
-            request.method.id,
-            getattr(part, "stated", None),
-        )
-        for part in decided.attributes
-    )
+def _together(parts: Sequence[PartPlan]) -> dict[str, Any]:
+    """Say what several methods promise together: what one of them leaves out is not covered."""
+    promises, methods = [one.promise for one in parts], {one.request.method.id: 1 for one in parts}
+    model = min((promise.model for promise in promises), key=lambda model: model.strength)
+    scopes = {scope.value: [own.scopes[scope] for own in promises] for scope in Scope}
+    return {
+        "method": " + ".join(methods),
+        "title": SEVERAL if len(methods) > 1 else ONE_METHOD,
+        "source": "",
+        "deed": "",
+        # Together with others' values nobody of a cluster is like the rest of it.
+        "model": Model.NONE if model is Model.K_ANONYMITY else model,
+        "epsilon": _sum(own.epsilon for own in promises),
+        "k": None,
+        "scopes": Scopes(**{name: _added(covers) for name, covers in scopes.items()}),
+    }
+
+
+def _added(covers: Sequence[Cover]) -> Cover:
+    epsilon = _sum(own.exact_epsilon for own in covers)
+    if epsilon is None:
+        return Cover()
+    return Cover.of(epsilon, sum((own.exact_delta for own in covers), Fraction(0)))
+
+
+def _sum(epsilons: Iterable[Fraction | None]) -> Fraction | None:
+    """Add up epsilons; None where one of them is."""
+    total = Fraction(0)
+    for epsilon in epsilons:
+        if epsilon is None:
+            return None
+        total += epsilon
+    return total
+
+
+def _order(parts: Sequence[PartPlan], whole: Whole | None) -> str | None:
+    """Return what a release puts in random order: "parts" where it is some, each by itself."""
+    if whole is None:
+        return parts[0].request.order
+    orders = {one.request.shuffle for one in parts}
+    if orders == {"columns"}:
+        return "columns"
+    return whole.shuffle or ("parts" if any(orders) else None)
+
+
+def _part_terms(one: PartPlan) -> PartTerms:
+    names = tuple(attribute.name for attribute in one.protected)
+    return PartTerms(**_described(one), attributes=names, shuffle=one.request.shuffle)
+
+
+def _terms(one: PartPlan) -> Iterator[AttributeTerms]:
+    unit = one.request.protected_unit
+    for part in one.attributes:
+        share = unit.spends(part.share, of_unit=part.attribute.of_unit)
+        stated = getattr(part, "stated", None)
+        yield AttributeTerms.of(part.attribute, share, one.request.method.id, stated)
+
+
+def _is_labelled(parts: Sequence[PartPlan], kept: tuple[str, ...]) -> bool:
+    """Whether labels of the file are released, with attributes or with columns that are kept."""
+    table = parts[0].prepared.table
+    return any(released_labels(table, one.protected, kept, one.request.codes) for one in parts)
+
+
+def _remarks(parts: Sequence[PartPlan], whole: Whole | None) -> Iterator[str]:
+    """Yield what each part's method did, then what all did to cells and rows, then what some."""
+    if whole is None:
+        yield from remarks_of_method(parts[0])
+        yield from handling(parts[0], parts[0].request.order)
+        return
+    handled = []
+    for one, part in zip(parts, whole.parts, strict=True):
+        apart, order = one.request.shuffle is not None, one.request.order or whole.shuffle
+        yield from (f"{part.named}: {own}" for own in remarks_of_method(one, apart=apart))
+        handled.append((part.named, [*handling(one, order, apart=apart)]))
+    common = [own for own in handled[0][1] if all(own in others for _, others in handled)]
+    yield from common
+    for named, remarks in handled:
+        yield from (f"{named}: {own}" for own in remarks if own not in common)
 
 
 def conditions_of(
@@ -199,13 +286,6 @@ def _of_unit(request: Request) -> Iterator[Condition]:
         checked = "outside-checked" if is_synthetic else ""
     if request.outside == "error" and checked:
         yield condition_of(checked, unit=unit)
-
-
-def labelled(decided: Sequence[PartPlan], kept: tuple[str, ...]) -> bool:
-    """Whether labels of the file are released, with attributes or with columns that are kept."""
-    table = decided[0].prepared.table
-    found = (released_labels(table, one.protected, kept, one.request.codes) for one in decided)
-    return any(found)
 
 
 def released_labels(

@@ -196,12 +196,12 @@ def plan_part(
 
 def plan_alone(part: PartPlan) -> Plan:
     """Make the plan of a release of one method, with its guarantee in words."""
-    claim = guarantee_of(part)
+    claim = guarantee_of([part])
     return Plan(
         prepared=part.prepared,
         parts=(part,),
         claim=claim,
-        guarantee=in_force(claim, part),
+        guarantee=in_force(claim, [part]),
         notes=plan_notes(part.request, part.attributes, part.prepared, claim),
         parameters=part.request.parameters(),
     )
