@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import polars as pl
@@ -37,6 +38,19 @@ def spark():
     made.sparkContext.setLogLevel("OFF")
     yield made
     made.stop()
+
+
+@contextmanager
+def settings(spark, values):
+    """Have a session work by these settings meanwhile."""
+    before = {name: spark.conf.get(name, None) for name in values}
+    for name, value in values.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 def take_small_steps(monkeypatch):

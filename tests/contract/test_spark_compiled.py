@@ -3,7 +3,7 @@
 import pytest
 
 import microveil as mv
-from spark_session import BOUNDS, SIZES, cells, framed, people
+from spark_session import BOUNDS, SIZES, cells, framed, people, settings
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
@@ -26,13 +26,10 @@ REQUESTS = [
 @pytest.fixture
 def compiled(spark):
     """The other tests' session has plans interpreted."""
-    names = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
-    before = {name: spark.conf.get(name) for name in names}
-    for name, value in zip(names, ("true", "CODEGEN_ONLY"), strict=True):
-        spark.conf.set(name, value)
-    yield spark
-    for name, value in before.items():
-        spark.conf.set(name, value)
+    as_usual = {"spark.sql.codegen.wholeStage": "true",
+                "spark.sql.codegen.factoryMode": "CODEGEN_ONLY"}  # fmt: skip
+    with settings(spark, as_usual):
+        yield spark
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: one["method"])
