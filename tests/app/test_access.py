@@ -96,30 +96,6 @@ def test_every_start_has_a_cookie_of_its_own():
     assert all(re.fullmatch(r"[0-9a-f]{64}", value) for value in tokens)
 
 
-def test_a_token_is_good_once():
-    """The second use of the right token fails, whenever it comes."""
-    token = OneTimeToken(0.0)
-    assert token.use(token.value, 1.0)
-    assert not token.use(token.value, 1.0)
-    assert not token.is_open(1.0)
-
-
-@pytest.mark.parametrize(("seconds", "is_good"), [(0.0, True), (59.9, True), (60.0, False)])
-def test_a_token_is_good_for_a_minute(seconds, is_good):
-    """After 60 seconds it is worth nothing, used or not."""
-    token = OneTimeToken(7.0)
-    assert token.is_open(7.0 + seconds) == is_good
-    assert token.use(token.value, 7.0 + seconds) == is_good
-
-
-@pytest.mark.parametrize("given", ["", "0" * 64, "é", "\udcff"])
-def test_a_wrong_token_opens_nothing_and_spends_nothing(given):
-    """Whoever guesses neither gets in nor locks its owner out."""
-    token = OneTimeToken(0.0)
-    assert not token.use(given, 1.0)
-    assert token.use(token.value, 1.0)
-
-
 def test_of_many_threads_one_uses_the_token(monkeypatch):
     """However many ask at the same moment, one of them is let in."""
     token, start, let_in = OneTimeToken(0.0), Barrier(8), []

@@ -11,24 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
+from compared import MEASURES, RISKS, made
 from microveil.compare import Comparison, compare, risk_utility_map
 from microveil.compare.frontier import beaten_apart, excluded_of, frontier_of, unbeaten
 from microveil.compare.measures import Measures
 from microveil.compare.rows import GROUPS, schema_of
 from microveil.errors import RequestError
-from microveil.evaluation.measures.linkage import CHANCE
-from microveil.guarantee.condition import cluster_sizes, rank_boundaries
 from microveil.report import draw_map, drawable
 
 SVG = "{http://www.w3.org/2000/svg}"
-RISKS = Measures().risks
-MEASURES = [name for name in Measures().names if name != CHANCE]
-# What the cells that are made up here hang on.
-HELD = {
-    "record-dp:partition=optimal": [rank_boundaries().to_dict()],
-    "record-dp:partition=noise-aware": [rank_boundaries().to_dict()],
-    "idp-vector:partition=noise-aware": [cluster_sizes().to_dict()],
-}
 CELLS = st.tuples(
     st.integers(0, 4), st.integers(0, 4), st.integers(1, 3), st.integers(0, 3)
 )  # loss, risk, epsilon, strength
@@ -42,27 +33,6 @@ def found():
     return compare(
         {"AGE": ages}, methods=METHODS, k=[3, 6, 12], epsilon=[0.5, 2], runs=4, seed=3, **REQUEST
     )
-
-
-def made(*cells, runs=(-1.0, 0.0, 1.0), **arguments):
-    """Make a comparison of cells (method:steps, k, epsilon, scope, model, loss, linkage)."""
-    rows = []
-    for number, (choice, k, epsilon, scope, model, loss, linkage) in enumerate(cells):
-        method, _, steps = choice.partition(":")
-        named = {
-            "configuration": number,
-            "method": method,
-            "steps": steps,
-            "k": k,
-            "epsilon": epsilon,
-        }
-        facts = {"scope": scope, "model": model, "vector_loss": 9.0, "exact_cells": 0,
-                 "conditions": HELD.get(choice, [])}  # fmt: skip
-        for run, shift in enumerate(runs, start=1):
-            figures = dict.fromkeys(MEASURES, loss + shift) | dict.fromkeys(RISKS, linkage)
-            row = {**named, **facts, "n_cells": 50, "run": run, "seed": run, **figures}
-            rows.append({**row, CHANCE: 1.0})
-    return Comparison.of(rows, {"runs": len(runs), "seed": 1, "arguments": arguments})
 
 
 def plainly_unbeaten(cells):
@@ -80,15 +50,6 @@ def test_the_frontier_is_what_no_other_cell_beats(cells):
     kept = unbeaten(*zip(*cells, strict=True)).tolist()
     assert kept == plainly_unbeaten(cells)
     assert any(kept)
-
-
-@given(st.lists(CELLS, min_size=2, max_size=12), st.randoms())
-def test_the_frontier_does_not_hang_on_the_order(cells, random):
-    """Cells in another order have the same frontier."""
-    order = random.sample(range(len(cells)), len(cells))
-    kept = unbeaten(*zip(*cells, strict=True))
-    moved = unbeaten(*zip(*(cells[i] for i in order), strict=True))
-    assert moved.tolist() == kept[order].tolist()
 
 
 def test_a_weaker_guarantee_never_pushes_a_stronger_one_off():

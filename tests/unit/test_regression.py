@@ -224,20 +224,6 @@ def test_means_over_coefficients_are_told_with_and_without_negative_overlaps():
     assert found.mean_overlap_from_zero == pytest.approx(sum(max(0, o) for o in overlaps) / 3)
 
 
-def test_units_and_order_of_records_do_not_matter():
-    """Overlaps stay when attributes are rescaled in both tables and records shuffled."""
-    table, other = people(), people(150, seed=3)
-    plain = compare_regressions(table, other, "Y ~ A * G").to_dict()
-    order = np.random.default_rng(4).permutation(150)
-    scaled = compare_regressions(
-        {**table, "A": table["A"] * 1e6},
-        {**{name: column[order] for name, column in other.items()}, "A": other["A"][order] * 1e6},
-        "Y ~ A * G",
-    ).to_dict()
-    assert scaled["mean_overlap"] == pytest.approx(plain["mean_overlap"])
-    assert (scaled["n_original"], scaled["n_protected"]) == (200, 150)
-
-
 def test_records_with_a_missing_cell_are_left_out_and_counted():
     """In attributes of the formula alone, in either table."""
     table = people(50)
@@ -252,6 +238,8 @@ def test_records_with_a_missing_cell_are_left_out_and_counted():
     )
     assert (found.n_original, found.n_protected, found.n_left_out) == (50, 48, 2)
     assert found.coefficients == expected.coefficients
+    other = compare_regressions(holed, holed, "Y ~ A")
+    assert (other.n_original, other.n_protected, other.n_left_out) == (49, 49, 2)
 
 
 def test_collinear_terms_are_undetermined_and_the_others_are_not():
@@ -290,14 +278,6 @@ def test_a_difference_is_told_in_the_standard_errors_of_the_original():
     assert slope.standardised_difference == pytest.approx(
         (other.value - one.value) / one.standard_error
     )
-
-
-def test_records_left_out_of_either_table_are_counted():
-    """Three of the original and one of the release are four."""
-    before, after = people(50), people(50)
-    before["A"][[1, 5, 8]], after["A"][2] = math.nan, math.nan
-    found = compare_regressions(before, after, "Y ~ A")
-    assert (found.n_original, found.n_protected, found.n_left_out) == (47, 49, 4)
 
 
 def test_a_category_of_one_table_alone_is_undetermined_in_the_other():

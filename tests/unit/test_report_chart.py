@@ -82,12 +82,6 @@ def test_every_kind_of_series_is_drawn_and_named_in_the_key(kind):
     assert with_it.get("role") == "img"
 
 
-def test_a_series_without_a_name_is_not_in_the_key():
-    """A line that helps to read has no entry."""
-    one = chart(Steps(name=None, look=None, xs=HALF, ys=HALF, start=0.0))
-    assert len(shapes(drawn(one))) == len(shapes(drawn(chart()))) + 1
-
-
 def test_intervals_reach_from_end_to_end():
     """The bars of a mark and of a row lie at the ends of their spreads."""
     root = drawn(chart(ON_AXES["marks"]))
@@ -133,12 +127,6 @@ def test_pictures_of_a_row_begin_at_one_height():
     markup = in_rows(panels, "m-")
     assert markup.count('<div class="pictures">') == 2
     assert [i for i in range(3) if f'id="m-{i}-t"' in markup] == [0, 1, 2]
-
-
-def test_equal_charts_give_equal_pictures():
-    """A picture follows from its chart and its identifier alone."""
-    one = chart(ON_AXES["steps"], ON_AXES["line"])
-    assert picture("p", one) == picture("p", replace(one))
 
 
 def test_discs_of_two_charts_have_one_scale():

@@ -691,13 +691,6 @@ def test_records_that_lack_a_value_of_a_block_are_no_other_table(people):
         custodian_report(release, gap.with_columns(AGE=polars.lit(None).cast(polars.Int64)))
 
 
-def test_captions_and_pictures_take_the_width_that_is_seen(pages):
-    """A caption is not cut with the table that goes on, and pictures leave no column empty."""
-    style = pages["shuffled"].split("</style>")[0]
-    assert re.search(r"caption \{[^}]*max-width: min\(48rem, calc\(100vw - 2rem\)\)", style)
-    assert re.search(r"\.pictures \{[^}]*repeat\(auto-fit,", style)
-
-
 def test_a_shuffled_release_is_not_compared_record_by_record(pages):
     """Without a common order there is no picture of ranks, no loss and no linkage."""
     text = read(pages["shuffled"]).text
@@ -706,28 +699,6 @@ def test_a_shuffled_release_is_not_compared_record_by_record(pages):
         assert words not in text
     assert "random order" in text
     assert "Record linkage was not measured" in text
-
-
-def whiskers(root):
-    (picture,) = (
-        node for node in root.all("svg") if node.attributes["aria-labelledby"].startswith("linkage")
-    )
-    return picture
-
-
-def test_each_interval_is_drawn_in_the_row_of_its_own_distance(pages):
-    """The ends of an interval lie as high as the figure that they belong to."""
-    picture = whiskers(read(pages["custodian"]))
-    dots = [n for n in picture.all("circle") if n.attributes["class"] == "dot protected"][1:]
-    heights = [float(dot.attributes["cy"]) for dot in dots]
-    ends = [
-        re.findall(r" (-?[\d.]+)", node.attributes["d"])
-        for node in picture.all("path")
-        if node.attributes["class"] == "outline protected"
-    ]
-    middles = [sum(map(float, pair)) / 2 for pair in ends]
-    assert len(set(heights)) == 3
-    assert middles == pytest.approx(np.repeat(heights, 2).tolist(), abs=0.11)
 
 
 def test_a_seeded_release_says_that_it_protects_nobody(pages):

@@ -2,7 +2,6 @@
 
 import html
 import math
-import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -18,7 +17,7 @@ import microveil as mv
 from microveil.compare import compare
 from microveil.compare.answer import answer_of
 from microveil.guarantee.guarantee import statement_of
-from microveil.report import MapPoint, Spread, key_figures, risk_utility_section
+from microveil.report import key_figures
 from microveil.report.attribute_charts import rank_chart
 from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
 from microveil.report.chart import Discs
@@ -395,31 +394,6 @@ def test_without_pairs_loss_and_linkage_are_not_made_up():
     assert f"left out {number(near['left_out']['median'], 3)}" in found.meaning
     assert "; AGE, moved by " in moved.value
     assert [figure.value for figure in key_figures(release, None)[1:]] == ["not measured"] * 3
-
-
-def test_scopes_never_share_a_panel():
-    """Points of each scope are drawn in a picture of their own, on the same axes."""
-    points = [
-        MapPoint(
-            panel=scope,
-            method="m",
-            label=f"k {k}",
-            loss=Spread(value=k, lower=k, upper=k),
-            risk=Spread(value=9 / k, lower=9 / k, upper=9 / k),
-            on_frontier=True,
-        )
-        for scope, k in (("row", 1.0), ("cluster", 2.0), ("row", 3.0), ("cluster", 90.0))
-    ]
-    body = risk_utility_section(points, loss_title="loss", risk_title="risk").body
-    pictures = body.split("<svg")[1:]
-    assert len(pictures) == 2
-    marked = [re.findall(r'<path d="([^"]*)" class="mark full', picture) for picture in pictures]
-    assert [sum(path.count("M") for path in paths) for paths in marked] == [3, 3]
-    labels = [
-        [part.partition("</text>")[0] for part in picture.split('class="middle">')[1:]]
-        for picture in pictures
-    ]
-    assert labels[0] == labels[1]
 
 
 def test_missing_cells_are_no_values():
