@@ -38,6 +38,11 @@ $(VENV)/.installed-papers: pyproject.toml papers/pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test]' -e ./papers
 	@touch $@
 
+# All of .ci/run by one call: each looks anew for what every requirement needs.
+$(VENV)/.installed-ci: pyproject.toml papers/pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test,check,site,spark]' -e ./papers
+	@touch $(addprefix $(VENV)/.installed-,test check papers site spark-test) $@
+
 # Said before anything is installed.
 named-data:
 	@test -n "$$MICROVEIL_DATA" || \
