@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError
 from microveil.schema import Kind
-from microveil.table.decimals import decimals_of_objects, decimals_of_series
-from microveil.table.restore import Numbers, nullable
+from microveil.table.restore import MOST_DIGITS, Numbers, nullable
 
 __all__ = [
     "kind_of",
@@ -32,6 +31,7 @@ __all__ = [
 # Cells of text made codes at a time.
 BATCH = 1 << 18
 TEXT = (nw.String, nw.Categorical, nw.Enum)
+_TOLD_APART = 10**MOST_DIGITS
 KINDS = {"b": Kind.BOOLEAN, "i": Kind.WHOLE, "u": Kind.WHOLE, "f": Kind.DECIMAL}
 # Classes whose objects show all that they hold; those of pandas by name, as it is imported for
 # nobody who does not use it; and kinds of numpy's own scalars.
@@ -90,12 +90,65 @@ def _are_whole_days(array: NDArray[Any]) -> bool:
 def _exact_decimals(column: Series) -> NDArray[np.float64] | None:
     """Return a column of exact decimals as floats, None of any other."""
     if column.dtype == nw.Decimal:
-        return decimals_of_series(column.to_polars())
+        return _decimals_of_series(column.to_polars())
     if column.dtype == nw.Object and column.implementation.is_pandas():
         found = column.to_list()
         is_one = any(isinstance(cell, decimal.Decimal) for cell in found)
-        return decimals_of_objects(found) if is_one else None
+        return _decimals_of_objects(found) if is_one else None
     return None
+
+
+def _decimals_of_objects(cells: list[Any]) -> NDArray[np.float64] | None:
+    """Return Python's decimals as floats, NaN where missing.
+
+    None where a cell is something else, or where the column as a whole has more than 15 digits,
+    from its largest number's first to the last decimal in use.
+
+    >>> _decimals_of_objects([decimal.Decimal("0.10"), None])
+    array([0.1, nan])
+    >>> _decimals_of_objects([decimal.Decimal("1e9"), decimal.Decimal("1e-9")]) is None
+    True
+    """
+    exact = [cell for cell in cells if isinstance(cell, decimal.Decimal)]
+    present = [cell for cell in exact if not cell.is_nan()]
+    others = (cell for cell in cells if not isinstance(cell, decimal.Decimal))
+    if not all(map(_is_no_value, others)) or any(cell.is_infinite() for cell in present):
+        return None
+    shown = (format(cell, "f").partition(".")[2].rstrip("0") for cell in present)
+    places = max(map(len, shown), default=0)
+    largest = max((cell.copy_abs() for cell in present), default=decimal.Decimal(0))
+    if places > MOST_DIGITS or largest.scaleb(places) > _TOLD_APART:
+        return None
+    is_one = (isinstance(cell, decimal.Decimal) and not cell.is_nan() for cell in cells)
+    floats = [float(cell) if one else math.nan for cell, one in zip(cells, is_one, strict=True)]
+    return np.array(floats, dtype=np.float64)
+
+
+def _decimals_of_series(series: Any) -> NDArray[np.float64] | None:
+    """Return a polars series of decimals as floats; see `_decimals_of_objects`.
+
+    >>> _decimals_of_series(polars.Series([decimal.Decimal("0.10"), None]))
+    array([0.1, nan])
+    """
+    if not len(series) - series.null_count():
+        return np.full(len(series), np.nan)
+    places = series.dtype.scale
+    # Both are exact in what they divide, so the quotient is the nearest float.
+    units = series.to_physical()
+    largest = max(abs(int(units.min())), abs(int(units.max())))
+    if places <= MOST_DIGITS and largest <= _TOLD_APART:
+        whole: NDArray[np.float64] = units.cast(polars.Float64).to_numpy()
+        scaled: NDArray[np.float64] = whole / 10.0**places
+        return scaled
+    texts = series.cast(polars.String)
+    values: NDArray[np.float64] = texts.cast(polars.Float64).to_numpy()
+    shown = texts.str.extract(r"\.(.*[1-9])").str.len_bytes().max()
+    exact = decimal.Decimal(float(np.nanmax(np.abs(values)))).scaleb(shown or 0) <= _TOLD_APART
+    return values if exact and (shown or 0) <= MOST_DIGITS else None
+
+
+def _is_no_value(cell: Any) -> bool:
+    return cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType")  # noqa: PLR0124
 
 
 def numbers_of_cells(column: Column, kind: Kind, *, shared: bool) -> Numbers:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from microveil.errors import DataError
 from microveil.schema import Kind
-from microveil.table.decimals import MOST_DIGITS
+from microveil.table.restore import MOST_DIGITS
 
 if TYPE_CHECKING:
     from microveil.table.table import Table

@@ -4,6 +4,7 @@ One function for each library and task; the library's own module comes as an arg
 that none is imported that the user does not have.
 """
 
+import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -13,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.schema import Cells, Code
-from microveil.table.decimals import written_decimals
 
 __all__ = [
     "KEEP",
+    "MOST_DIGITS",
     "RESTORE",
     "Numbers",
     "Reasons",
@@ -29,6 +30,8 @@ __all__ = [
 NANOSECOND_DAYS = 106_750
 # Digits that the widest decimals hold which every library knows.
 MOST_PRECISION = 38
+# Two decimals of so many digits never have the same nearest float64.
+MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -133,6 +136,26 @@ def _representable(days: NDArray[Any], unit: str) -> NDArray[Any]:
     return days.astype("datetime64[D]")
 
 
+def _written_decimals(
+    values: Cells, precision: int, places: int
+) -> tuple[NDArray[np.float64], int]:
+    """Clip floats to what a type of so many digits and decimals holds, as they are to be written.
+
+    They are 0 where not finite, and to be rounded to so many decimals before they get those of the
+    type: more than these were given to none of them.
+
+    >>> _written_decimals(np.array([24039.02, np.nan]), 38, 18)
+    (array([24039.02,     0.  ]), 10)
+    >>> _written_decimals(np.array([-2000.0]), 5, 2)
+    (array([-999.99]), 2)
+    """
+    limit = min((10**precision - 1) / 10**places, math.nextafter(10.0 ** (precision - places), 0))
+    held = np.clip(np.where(np.isfinite(values), values, 0.0), -limit, limit)
+    # Up to a power of ten itself, the numbers below it say how many digits there are.
+    below = max(0, math.ceil(np.abs(held).max(initial=0.0)) - 1)
+    return held, max(0, min(places, MOST_DIGITS - len(str(below))))
+
+
 def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers as an array of a type, clamped to what it can hold.
 
@@ -199,7 +222,7 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
         series = polars.Series(native.name, _representable(values, dtype.time_unit)).cast(dtype)
     elif dtype.is_decimal():
         precision = dtype.precision or MOST_PRECISION
-        held, places = written_decimals(values, precision, dtype.scale)
+        held, places = _written_decimals(values, precision, dtype.scale)
         rounded = polars.Series(native.name, held).cast(polars.Decimal(MOST_PRECISION, places))
         series = rounded.cast(dtype)
     else:
@@ -228,7 +251,7 @@ def arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
     elif arrow.types.is_boolean(kind):
         values = values.astype(np.bool_)
     elif arrow.types.is_decimal(kind):
-        values, places = written_decimals(values, kind.precision, kind.scale)
+        values, places = _written_decimals(values, kind.precision, kind.scale)
         rounded = arrow.decimal128(MOST_PRECISION, places)
         return arrow.array(values, mask=numbers.missing).cast(rounded).cast(kind)
     return arrow.array(values, mask=numbers.missing).cast(kind)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.kernels import counting_sort, ranking
+from microveil.kernels import ranking
 
 __all__ = ["Counted", "InOrder", "counted", "in_order", "numbers_in_order", "ranks_of"]
 
@@ -57,7 +57,7 @@ class Counted:
     ) -> NDArray[Any]:
         """Return what a table has of the multiple that each value is; NaN gets what is missing."""
         found = np.empty(len(values), dtype=table.dtype)
-        counting_sort.look_up(values, self.per_unit, self.first, table, missing, found)
+        ranking.look_up(values, self.per_unit, self.first, table, missing, found)
         return found
 
 
@@ -89,7 +89,7 @@ def counted(values: NDArray[np.float64]) -> Counted | None:
     if last - first >= min(MOST_COUNTED, len(values) // FEWER):
         return None
     counts = np.zeros(last - first + 1, dtype=np.int64)
-    if not counting_sort.count(values, per_unit, first, counts):
+    if not ranking.count_multiples(values, per_unit, first, counts):
         return None
     return Counted(per_unit=per_unit, first=first, counts=counts)
 

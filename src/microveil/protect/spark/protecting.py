@@ -41,8 +41,8 @@ from microveil.synthesis.generation import Drawing, blocks_of
 from microveil.synthesis.measuring import Counter
 from microveil.synthesis.plan import CutsPlan, NewColumns, SyntheticPlan
 from microveil.table import GridColumn, Numbers, Table, spread
-from microveil.table.decimals import MOST_DIGITS
 from microveil.table.frames import check_names, table_of_frame
+from microveil.table.restore import MOST_DIGITS
 from microveil.table.table import check_kept, is_text
 
 __all__ = ["SparkFiles", "plan_in_spark", "protect_in_spark"]
