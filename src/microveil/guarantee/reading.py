@@ -46,13 +46,7 @@ NOTHING: dict[str, str | None] = {"epsilon": None, "delta": None}
 
 
 def fields_of(contents: Mapping[str, Any]) -> Fields:
-    """Return the fields of a guarantee from its plain values, of schema 1 or 2.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If they are not those of a guarantee, or claim what no guarantee of ours does.
-    """
+    """Return the fields of a guarantee from its plain values; refuse what none of ours has."""
     if contents["schema"] == 1:
         return _fields(_as_schema_2(contents))
     fields = _fields(contents)
@@ -129,9 +123,8 @@ def _shared(contents: Mapping[str, Any]) -> Fields:
 
 def _condition(contents: Mapping[str, Any]) -> Condition:
     own = Condition.from_dict(contents)
-    for text in (own.id, own.short, own.text):
-        _words(text)
-    if not isinstance(own.is_given, bool):
+    texts = (own.id, own.short, own.text)
+    if not isinstance(own.is_given, bool) or not all(isinstance(text, str) for text in texts):
         raise TypeError
     return own
 

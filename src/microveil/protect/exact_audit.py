@@ -43,26 +43,15 @@ class AttributeAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounted:
-    """The budget that the steps of a new table spend, as they are carried out.
+    """The budget that the steps of a new table spend, as they are carried out."""
 
-    Attributes
-    ----------
-    is_concentrated : bool
-        Whether budgets are those of rho, else of epsilon.
-    promised, delta : Fraction
-        The epsilon of the whole, which all steps together stay within, and its delta.
-    attributes : dict of Fraction
-        What is asked of each attribute by itself, of whoever is protected: a record or a unit.
-    choices, tables : Fraction
-        Which pairs are measured, and their tables.
-    """
-
-    is_concentrated: bool
-    promised: Fraction
+    is_concentrated: bool  # whether budgets are those of rho, else of epsilon
+    promised: Fraction  # the epsilon of the whole, which all steps together stay within
     delta: Fraction
+    # What is asked of each attribute by itself, of whoever is protected: a record or a unit.
     attributes: Mapping[str, Fraction]
-    choices: Fraction
-    tables: Fraction
+    choices: Fraction  # which pairs are measured
+    tables: Fraction  # and their tables
 
     @property
     def unit(self) -> str:

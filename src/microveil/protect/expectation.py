@@ -42,24 +42,16 @@ DRAWS, LARGE, DRAWS_OF_LARGE = 8, 100_000, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """The error to expect of one attribute.
+    """The error to expect of one attribute."""
 
-    Attributes
-    ----------
-    mean_squared_error : float
-        In squared units of the attribute; of categories in no order the share that changes.
-    variance : float
-        Of the original, with n - 1; of categories half of what two of its records differ by.
-    hopeless : bool
-        Whether publishing the mean in every row, rounded as cells are, would be nearer to the
-        original; of categories in no order the commonest of them.
-    of_categories : bool
-        Whether values are categories in no order, of which two differ by 1 or not at all.
-    """
-
+    # In squared units of the attribute; of categories in no order the share that changes.
     mean_squared_error: float
+    # Of the original, with n - 1; of categories half of what two of its records differ by.
     variance: float
+    # Whether publishing the mean in every row, rounded as cells are, would be nearer to the
+    # original; of categories in no order the commonest of them.
     hopeless: bool
+    # Whether values are categories in no order, of which two differ by 1 or not at all.
     of_categories: bool = False
 
     @property

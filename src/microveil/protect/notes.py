@@ -69,12 +69,12 @@ def remarks_of_method(one: Promised, *, apart: bool = False) -> Iterator[str]:
     """Yield what is to be known of what a method did, to rows apart from other parts' perhaps."""
     request, promise = one.request, one.promise
     looked = request.attributes is None
-    about = {
+    holds = {
         "columns-looked-at": looked and promise.epsilon is None,
         "chosen-publicly": request.chosen_publicly and not looked,
         "chosen-publicly-for-columns-looked-at": request.chosen_publicly and looked,
     }
-    yield from said("remarks", about)
+    yield from said("remarks", holds)
     yield f"Method: {request.method.id}, {promise.title or request.method.title}."
     yield from promise.caveats
     yield from said("remarks", {"part-shuffled": apart and request.order == "rows"})
@@ -87,7 +87,7 @@ def handling(one: Promised, shuffle: str | None, *, apart: bool = False) -> Iter
     never = [attribute.name for attribute in one.protected if attribute.never_missing]
     has_bounds = any(attribute.bounds is not None for attribute in one.protected)
     order = "new-table" if "new table" in method.can else shuffle or "original"
-    about = {
+    holds = {
         "isotonic": request.isotonic and shuffle == "columns",
         "isotonic-in-rows": request.isotonic and shuffle != "columns",
         "missing-refused": request.missing == "error",
@@ -99,7 +99,7 @@ def handling(one: Promised, shuffle: str | None, *, apart: bool = False) -> Iter
         "exact-refused": exact_cells == "refuse",
         f"order-of-{order}": not (apart and shuffle == "rows"),
     }
-    return said("remarks", about, never=listed(never))
+    return said("remarks", holds, never=listed(never))
 
 
 def remarks_of_release(
@@ -112,14 +112,14 @@ def remarks_of_release(
         None if own.advised is Advised.DATA and own.looked_at != Advised.DATA else own.looked_at
         for own in (one.request for one in decided)
     }
-    about = {
+    holds = {
         "looked-at-data": grounds == {"data"} and not spends,
         "looked-at-public": grounds == {"public"},
         "further-without-epsilon": not spends,
         "neighbours": spends and unit.column is None,
         "neighbours-of-units": spends and unit.column is not None,
     }
-    yield from said("remarks", about, unit=unit)
+    yield from said("remarks", holds, unit=unit)
     if spends:
         yield FURTHER[model]
     yield from _who(decided, shuffle)
@@ -135,7 +135,7 @@ def _who(decided: Sequence[Promised], shuffle: str | None) -> Iterator[str]:
     unit, is_counted = request.protected_unit, request.counted.column is not None
     is_unit, is_new = unit.column is not None and not is_counted, "new table" in request.method.can
     once = [own.name for one in decided for own in one.protected if own.of_unit]
-    about = {
+    holds = {
         "record-is-person": unit.column is None,
         "person-left-out": is_counted and shuffle is not None,
         "person-left-out-in-order": is_counted and shuffle is None,
@@ -146,7 +146,7 @@ def _who(decided: Sequence[Promised], shuffle: str | None) -> Iterator[str]:
         "unit-numbers": is_unit and not is_new and shuffle != "columns",
     }
     column = one_line(unit.column or "")
-    return said("remarks", about, unit=unit, column=column, once=listed(once))
+    return said("remarks", holds, unit=unit, column=column, once=listed(once))
 
 
 def exact_cells_of(request: Request) -> str | None:
@@ -208,11 +208,11 @@ def labels_beside(title: str, names: Sequence[str]) -> str:
 
 def _of_request(request: Request) -> Iterator[str]:
     has_matrix = request["matrix"] and request.method.uses("matrix")
-    about = {
+    holds = {
         "matrix-beside-epsilon": has_matrix and request.epsilon is not None,
         "unused": request.unused,
     }
-    return said("notes", about, method=request.method.id, unused=", ".join(request.unused))
+    return said("notes", holds, method=request.method.id, unused=", ".join(request.unused))
 
 
 def _of_left_out(prepared: Prepared) -> Iterator[str]:
@@ -223,8 +223,8 @@ def _of_attributes(request: Request, parts: Sequence[AttributePlan]) -> Iterator
     attributes = [part.attribute for part in parts]
     bounds = [own.name for own in attributes if own.bounds_from_data]
     categories = [own.name for own in attributes if own.categories_from_data]
-    about = {"bounds-read": bounds, "categories-read": categories, "isotonic": request.isotonic}
-    return said("notes", about, bounds=", ".join(bounds), categories=", ".join(categories))
+    holds = {"bounds-read": bounds, "categories-read": categories, "isotonic": request.isotonic}
+    return said("notes", holds, bounds=", ".join(bounds), categories=", ".join(categories))
 
 
 def _of_rows(claim: Guarantee) -> Iterator[str]:
@@ -241,17 +241,17 @@ def _of_new_table(
     """Say where a new table's budget is short, or its delta no small chance."""
     cut = (part for part in parts if isinstance(part, CutsPlan))
     rough = [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]
-    about = {"rough": rough, "large-delta": request.delta * n_records >= 1}
-    return said("notes", about, rough=listed(rough))
+    holds = {"rough": rough, "large-delta": request.delta * n_records >= 1}
+    return said("notes", holds, rough=listed(rough))
 
 
 def _of_table(prepared: Prepared, *, is_seeded: bool) -> Iterator[str]:
-    about = {
+    holds = {
         "index": prepared.table.has_index,
         "seeded": is_seeded,
         "formulas": prepared.formulas,
     }
-    return said("notes", about, formulas=listed(prepared.formulas))
+    return said("notes", holds, formulas=listed(prepared.formulas))
 
 
 def _of_advice(request: Request) -> Iterator[str]:

@@ -408,13 +408,7 @@ class Release(Generic[Frame_co]):
 
 
 def refuse_measurements(method: str, *, is_synthetic: bool, is_seeded: bool) -> None:
-    """Refuse to publish what a release was drawn from, where that is not noisy measurements.
-
-    Raises
-    ------
-    RequestError
-        With the method that has some, or the seed.
-    """
+    """Refuse to publish what a release was drawn from, where that is not noisy measurements."""
     if not is_synthetic:
         raise _without_measurements("with_measurements", method)
     if is_seeded:
@@ -426,13 +420,7 @@ def refuse_measurements(method: str, *, is_synthetic: bool, is_seeded: bool) -> 
 
 
 def _to_write(data: Any, form: str, said: Sequence[Any]) -> Any:
-    """Return a table as polars has it, or one of Spark's, which is written as it is or not at all.
-
-    Raises
-    ------
-    EngineError
-        If one of Spark's is to be written in another format, or anything is said of its text.
-    """
+    """Return a table as polars has it; one of Spark's is written as it is or not at all."""
     if not is_of_spark(data):
         return _as_polars(data)
     if form != "parquet" or any(one is not None for one in said):
