@@ -39,13 +39,7 @@ WIDEST = 1 << 61
 
 
 def attribute_of(table: Table, name: str, request: Request) -> Attribute:
-    """Make the attribute that a request declares of a column, or that its type says.
-
-    Raises
-    ------
-    DataError, RequestError
-        If it can be none, or not as declared.
-    """
+    """Make the attribute that a request declares of a column, or that its type says."""
     attribute = _declared(table, name, request)
     _refuse_beyond_floats(table, attribute, request)
     attribute = replace(
@@ -150,15 +144,7 @@ def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) 
 
 
 def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribute:
-    """Hold the codes of a column against its domain; keep them where reasons are kept apart.
-
-    Parameters
-    ----------
-    attribute : Attribute
-    kind : Kind
-        Of its column.
-    request : Request
-    """
+    """Hold the codes of a column against its domain; keep them where reasons are kept apart."""
     name = attribute.name
     given = request.missing_codes.get(name, ())
     found = (code_for(code, name, kind) for code in given)
@@ -296,13 +282,7 @@ def refuse_moments(table: Table, name: str) -> None:
 
 
 def check_types(table: Table, types: Mapping[str, Kind]) -> None:
-    """Refuse columns that do not hold what a recipe expects.
-
-    Raises
-    ------
-    DataError
-        With the first of them.
-    """
+    """Refuse columns that do not hold what a recipe expects."""
     for name, kind in types.items():
         if name not in table.names:
             raise lacking_column(name, kind)

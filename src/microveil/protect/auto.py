@@ -25,7 +25,13 @@ from microveil.protect.columns import (
 from microveil.protect.expectation import all_expected, average, stand_in
 from microveil.protect.option import Option
 from microveil.protect.parts import AUTO
-from microveil.protect.planning import plan_of, promised, refuse_exact_cells, refuse_unnamed
+from microveil.protect.planning import (
+    check_scope,
+    plan_of,
+    promise_of,
+    refuse_exact_cells,
+    refuse_unnamed,
+)
 from microveil.protect.request import Advised, Request
 from microveil.schema import Kind, Source
 from microveil.table import GridColumn
@@ -110,7 +116,7 @@ def _k_chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], No
         refuse_unnamed(probe, prepared.names)
     # What was left to a look before does not open the table to a method that needs no look.
     named = replace(probe, attributes=tuple(prepared.names), looked_at=None)
-    public = promised(prepared, named).model is Model.DIFFERENTIAL_PRIVACY
+    public = _promised(prepared, named) is Model.DIFFERENTIAL_PRIVACY
     grounds = prepared
     if public:
         grounds = replace(prepared, held=stand_in(prepared.attributes, prepared.table.n_records))
@@ -207,13 +213,7 @@ def _worth_a_search(
 
 
 def _best_for_rows(table: Any, asked: Mapping[str, Any]) -> Option:
-    """Choose a method that covers rows, by the outline of a table and none of its values.
-
-    Raises
-    ------
-    MicroveilError
-        If none does: with what the one that takes any table would need.
-    """
+    """Choose a method that covers rows, by the outline of a table and none of its values."""
     found, refusals = list[tuple[int, Option]](), dict[str, MicroveilError]()
     for name, steps in _candidates(asked, Scope.ROW):
         method = METHODS[name]
@@ -370,6 +370,13 @@ def _sizes(method: Method, asked: Mapping[str, Any], n_records: int) -> Sequence
     return [*sizes, n_records]
 
 
+def _promised(prepared: Prepared, request: Request) -> Model:
+    """Say before anything is planned under which model a method keeps a scope."""
+    promise = promise_of(prepared.attributes, prepared.table.n_records, request)
+    check_scope(promise, request)
+    return promise.model
+
+
 def _weighed(search: Search, steps: Steps, asked: Mapping[str, Any]) -> Option | None:
     """Plan a request and weigh it; None if it is refused, or its model too weak."""
     prepared = search.prepared
@@ -378,8 +385,7 @@ def _weighed(search: Search, steps: Steps, asked: Mapping[str, Any]) -> Option |
         check_enough(prepared.columns, request)
         if any(asked.get(step) and step in request.unused for step in STEPS_CHOSEN):
             return None  # a step that was asked for is not to be passed over
-        model = promised(prepared, request).model
-        if model.strength < search.least.strength:
+        if _promised(prepared, request).strength < search.least.strength:
             return None
         planned = plan_of(prepared.for_request(request))
         refuse_exact_cells(planned)

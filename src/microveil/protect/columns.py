@@ -108,13 +108,7 @@ class Prepared:
         return [attribute.name for attribute in self.attributes]
 
     def column(self, number: int) -> GridColumn:
-        """Put the column of an attribute on its grid, unless it is at hand, and do not keep it.
-
-        Raises
-        ------
-        RequestError, DataError
-            If it breaks a rule.
-        """
+        """Put the column of an attribute on its grid, unless it is at hand, and do not keep it."""
         if self.held is not None:
             return self.held[number]
         attribute = self.attributes[number]
@@ -173,20 +167,7 @@ def prepare(
     request: Request,
     progress: Callable[[str], None] = _silent,
 ) -> Prepared:
-    """Open a table, unless it is open, and choose its columns; they are read when asked for.
-
-    Parameters
-    ----------
-    table : data frame, dict of numpy arrays or Opened
-    request : Request
-    progress : callable
-        Gets the name of each step.
-
-    Raises
-    ------
-    RequestError, DataError
-        If the request does not fit the table.
-    """
+    """Open a table, unless it is open, and choose its columns; they are read when asked for."""
     for_all = _opened(table, request)
     opened = for_all.table
     attributes, left_out = _outline(opened, request)
@@ -206,24 +187,12 @@ def prepare(
 
 
 def chosen_names(table: Any, request: Request) -> list[str]:
-    """Name the attributes that a request protects, in the table's order.
-
-    Raises
-    ------
-    RequestError, DataError
-        If there are none, or a column that is named is not there or of another type.
-    """
+    """Name the attributes that a request protects, in the table's order."""
     return _chosen(open_table(table, request.codes, request.stated), request)[0]
 
 
 def categories_in_no_order(table: Any, request: Request) -> list[str]:
-    """Name the attributes of a request that are categories in no order, as declared.
-
-    Raises
-    ------
-    RequestError, DataError
-        As `chosen_names`, and for what is neither numbers nor text, whatever was declared.
-    """
+    """Name the attributes of a request that are categories in no order, as declared."""
     opened = open_table(table, request.codes, request.stated)
     found = []
     for name in _chosen(opened, request)[0]:
@@ -235,18 +204,7 @@ def categories_in_no_order(table: Any, request: Request) -> list[str]:
 
 
 def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list[str]]:
-    """Open a table and choose its columns, without a look at their values.
-
-    Returns
-    -------
-    (Table, list of Attribute, list of str)
-        The table, the attributes to protect, and the columns that are left out.
-
-    Raises
-    ------
-    RequestError, DataError
-        If the request does not fit the table.
-    """
+    """Open a table and choose its columns, without a look at their values."""
     opened = _opened(table, request).table
     return opened, *_outline(opened, request)
 
@@ -399,11 +357,6 @@ def check_enough(columns: Iterable[GridColumn], request: Request) -> None:
     """Refuse attributes that have fewer values than a cluster needs.
 
     Not where that is for noise to hide, as of a new table.
-
-    Raises
-    ------
-    DataError
-        With the attribute.
     """
     if "new table" in request.method.can or request.missing == "protect":
         return

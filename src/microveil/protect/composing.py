@@ -18,13 +18,7 @@ __all__ = ["plan_together"]
 
 
 def plan_together(prepared: Prepared, whole: Whole, parts: Sequence[PartPlan]) -> Plan:
-    """Make one plan of the plans of all parts, whose columns are prepared together.
-
-    Raises
-    ------
-    RequestError
-        If a scope was asked for that they do not cover together.
-    """
+    """Make one plan of the plans of all parts, whose columns are prepared together."""
     claim = guarantee_of(parts, whole)
     if whole.scope is not None:
         _check_scope(claim, whole.scope, parts)

@@ -153,13 +153,7 @@ def _part(given: Mapping[str, Any]) -> Part:
 
 
 def read_parts(given: Any) -> tuple[Part, ...]:
-    """Read the argument ``parts``: what `part` makes, or tables of a recipe.
-
-    Raises
-    ------
-    RequestError
-        If there are none, or an attribute is in two of them.
-    """
+    """Read the argument ``parts``: what `part` makes, or tables of a recipe."""
     if isinstance(given, str | Mapping | Part) or not isinstance(given, Iterable):
         raise RequestError("parts", "it is a list of parts", REMEDY)
     parts, problems = list[Part](), Problems()
@@ -223,14 +217,7 @@ class Whole:
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "Whole":
-        """Check what is said of a release of several parts.
-
-        Raises
-        ------
-        RequestError
-            If what is said beside them is a part's to say, or contradicts them, or a part's own
-            request is not in order.
-        """
+        """Check what is said of a release of several parts."""
         given, problems = said(asked), Problems()
         parts = read_parts(given.pop("parts"))
         known = {argument.name: argument for argument in arguments()}

@@ -33,7 +33,6 @@ __all__ = [
     "plan_of",
     "plan_part",
     "promise_of",
-    "promised",
     "refuse_exact_cells",
     "refuse_unnamed",
     "takes_one_by_one",
@@ -52,13 +51,6 @@ def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[At
 
     Where a method takes attributes one by one, the column and the plan of each are forgotten
     before the next, but for what is made of them.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        For a request of a method that draws no new table.
-    choices : Choices
-    made : callable
     """
     request, numbers = prepared.request, range(len(prepared.attributes))
     n_values = len(numbers) * prepared.table.n_records
@@ -92,19 +84,7 @@ def takes_one_by_one(request: Request) -> bool:
 
 
 def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
-    """Plan what was asked for, whatever cells come out exactly.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    draws : sequence of callable, optional
-        One for each part: see `plan_part`.
-
-    Raises
-    ------
-    MicroveilError
-        If a scope was asked for that the guarantee does not cover, or the table does not fit.
-    """
+    """Plan what was asked for, whatever cells come out exactly."""
     _check_memory(prepared)
     own: Sequence[Draw | None] = draws or [None] * len(prepared.each)
     if prepared.whole is None:
@@ -153,16 +133,8 @@ def plan_part(
 ) -> PartPlan:
     """Plan what one method is asked for: its partitions, its scales and what they promise.
 
-    Parameters
-    ----------
-    prepared : Prepared
-    draw : callable, optional
-        Draws the cells of each attribute as soon as it is planned, and returns what is left of its
-        plan; by default nothing is drawn, and plans are kept.
-    joined : bool
-        Whether other columns than the request's will stand in its rows.
-    plans : callable
-        Plans the attributes; by default from columns at hand.
+    ``draw`` draws each attribute once it is planned, and returns what is left of its plan; by
+    default nothing is drawn. ``joined`` says that other columns will stand in its rows.
     """
     request = prepared.request
     if request.scope == Scope.ROW or "new table" in request.method.can:
@@ -207,43 +179,15 @@ def plan_alone(part: PartPlan) -> Plan:
     )
 
 
-def promised(prepared: Prepared, request: Request) -> Promise:
-    """Say before anything is planned what a method will promise that spends what it is given.
-
-    Raises
-    ------
-    RequestError
-        If a scope was asked for that this does not cover.
-    """
-    promise = promise_of(prepared.attributes, prepared.table.n_records, request)
-    check_scope(promise, request)
-    return promise
-
-
 def promise_of(attributes: Sequence[Attribute], n_records: int, request: Request) -> Promise:
-    """Say what a method promises that spends what it is given: by public figures alone.
-
-    Parameters
-    ----------
-    attributes : sequence of Attribute
-        Those that it protects.
-    n_records : int
-    request : Request
-        Its scope is not looked at.
-    """
+    """Say what a method promises that spends what it is given: by public figures alone."""
     choices = choices_of([attribute.name for attribute in attributes], n_records, request)
     parts = [(attribute, choices.shares.get(attribute.name)) for attribute in attributes]
     return _promise(n_records, request, parts, choices, joined=False)
 
 
 def refuse_unnamed(request: Request, names: Sequence[str]) -> None:
-    """Refuse a request at row scope that leaves the choice of columns to the table.
-
-    Raises
-    ------
-    RequestError
-        With the columns to name.
-    """
+    """Refuse a request at row scope that leaves the choice of columns to the table."""
     if request.attributes is None:
         raise RequestError(
             "attributes",
@@ -305,13 +249,7 @@ def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
 
 
 def refuse_exact_cells(planned: Plan) -> None:
-    """Refuse a plan by which cells come out exactly, unless that was allowed.
-
-    Raises
-    ------
-    ExactCellsError
-        With the attributes and how many of their cells.
-    """
+    """Refuse a plan by which cells come out exactly, unless that was allowed."""
     whole = planned.prepared.whole
     for number, part in enumerate(planned.parts):
         with nullcontext() if whole is None else in_part(number + 1, whole.parts[number]):

@@ -93,14 +93,7 @@ class Request:
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "Request":
-        """Check arguments and make a request of them.
-
-        Raises
-        ------
-        RequestError
-            On arguments that are missing, unknown, of the wrong kind or out of range, or that do
-            not go together: one error for all of them.
-        """
+        """Check arguments and make a request of them."""
         given, problems = said(asked), Problems()
         # A method that forms no clusters takes any k, "auto" too: one recipe serves every method.
         read = read_each({name: given[name] for name in given if name != "k"}, problems)
@@ -159,13 +152,7 @@ class Request:
         return {name: str(self[name]) for name in used if self[name] is not None}
 
     def choices(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the values of the method's own arguments as it sees them, for some attributes.
-
-        Raises
-        ------
-        RequestError
-            If one names a column that is none of them, or blocks leave one out.
-        """
+        """Return the values of the method's own arguments as it sees them, for some attributes."""
         unused = set(self.unused)
         values = {
             a.name: a.default if a.name in unused else self[a.name] for a in offered(self.method)

@@ -17,13 +17,7 @@ __all__ = ["settle"]
 def settle(
     table: Any, asked: Mapping[str, Any], progress: Callable[[str], None] = lambda _step: None
 ) -> Prepared:
-    """Make a request of arguments, or one for each part, choosing what is left to advice.
-
-    Raises
-    ------
-    MicroveilError
-        If the arguments break a rule, or do not fit the table.
-    """
+    """Make a request of arguments, or one for each part, choosing what is left to advice."""
     whole = None if asked.get("parts") is None else Whole.of(asked)
     if whole is None:
         return chosen(table, {n: value for n, value in asked.items() if n != "parts"}, progress)

@@ -73,30 +73,7 @@ class Units:
 def limited(
     table: Table, unit: Unit, *, outside: str, seed: int | None
 ) -> tuple[Table, Units | None]:
-    """Leave out the records of a unit beyond those that it may have; see `rows_within`.
-
-    Parameters
-    ----------
-    table : Table
-    unit : Unit
-    outside : {"error", "clamp"}
-        Whether they are refused, or left out.
-    seed : int or None
-        For experiments only: it decides which.
-
-    Returns
-    -------
-    (Table, Units or None)
-        The table without them; None where a record is what is protected.
-
-    Raises
-    ------
-    RequestError
-        If there is no such column.
-    DataError
-        If a record is of no unit, or one has more records than it may and they are not to be left
-        out.
-    """
+    """Leave out the records of a unit beyond those that it may have; see `rows_within`."""
     if unit.column is None:
         return table, None
     check_columns(table, (unit.column,))
@@ -128,20 +105,6 @@ def limited(
 def rows_within(of_record: Whole, max_rows: int, source: RandomSource) -> Whole:
     """Draw at most so many records of each unit, each of them as likely as another.
 
-    Parameters
-    ----------
-    of_record : int64 array (n_records,)
-        The unit of each record: all that the draw hangs on.
-    max_rows : int
-    source : RandomSource
-
-    Returns
-    -------
-    int64 array
-        The records that stay, in ascending order.
-
-    Examples
-    --------
     >>> rows_within(np.array([0, 1, 0, 1, 0]), 2, RandomSource.seeded(1)).size
     4
     """
