@@ -17,7 +17,7 @@ from microveil.noise.noise import RandomSource
 from microveil.protect.plan import Plan
 from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import masses_inside, systematic
-from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
+from microveil.synthesis.measurements import AttributeMeasured
 from microveil.synthesis.measuring import Counter
 from microveil.synthesis.tables import Axis, axis_at, bin_masses
 from microveil.table import Numbers
@@ -112,7 +112,7 @@ def _deviations(measured: AttributeMeasured, axis: Axis) -> Real:
 
     The rank of a cut is off by a two-sided geometric law whose rate is that of its level.
     """
-    if isinstance(measured, CutsMeasured):
+    if measured.cuts is not None:
         return np.full(axis.n_bins, math.sqrt(2) / measured.rates[-1])
     return np.sqrt(measured.levels.variance * np.bincount(axis.groups))
 
@@ -123,7 +123,7 @@ def _uniform(ends: Real, codes: Whole, generator: np.random.Generator) -> Whole:
 
 
 def _by_rank(
-    measured: CutsMeasured, axis: Axis, codes: Whole, generator: np.random.Generator
+    measured: AttributeMeasured, axis: Axis, codes: Whole, generator: np.random.Generator
 ) -> Whole:
     """Spread ranks evenly and map them by the quantile function, as those of our records are."""
     shares = generator.uniform(axis.ends[codes], axis.ends[codes + 1])

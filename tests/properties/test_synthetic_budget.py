@@ -23,7 +23,6 @@ from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis import measuring as choosing
 from microveil.synthesis import plan as planning
 from microveil.synthesis.measuring import Counter
-from microveil.synthesis.plan import CutsPlan
 
 # Rounding a Laplace scale up to whole steps loses less than a millionth; roots of rho are rounded
 # down to 64 bits, and what they were made of is their square.
@@ -54,11 +53,8 @@ def spent(plan, *, is_concentrated):
     kind = {"is_concentrated": is_concentrated}
     total = Fraction(0)
     for part in plan.attributes:
-        if isinstance(part, CutsPlan):
-            total += cost_of_levels(part.rates, **kind)
-            total += 0 if part.present is None else cost_of_noise(part.present, **kind)
-        else:
-            total += cost_of_noise(part.noise, **kind)
+        total += cost_of_levels(part.rates, **kind)
+        total += 0 if part.noise is None else cost_of_noise(part.noise, **kind)
     if plan.tables is not None:
         each = cost_of_choice(plan.tables.rate, **kind) + cost_of_noise(plan.tables.noise, **kind)
         total += plan.tables.n_tables * each
@@ -159,10 +155,10 @@ def test_whatever_is_asked_beyond_the_budget_is_noticed(delta, more):
         rates = (*cut.rates[:level], rate * Fraction(101, 100), *cut.rates[level + 1 :])
         assert with_attribute(0, rates=rates)
     assert with_attribute(0, rates=(*cut.rates, cut.rates[0]))
-    assert with_attribute(0, present=louder(cut.present))
+    assert with_attribute(0, noise=louder(cut.noise))
     assert with_attribute(2, noise=louder(counted.noise))
     # As many records without a value in one attribute as nobody accounted for.
-    bare = replace(plan, attributes=(replace(cut, present=None), *plan.attributes[1:]))
+    bare = replace(plan, attributes=(replace(cut, noise=None), *plan.attributes[1:]))
     left = budget - spent(bare, is_concentrated=is_concentrated)
     assert left > budget / 100
     if plan.tables is None:
@@ -234,7 +230,7 @@ def test_a_draw_asks_what_its_plan_says_and_no_more(more, monkeypatch):
     plan.synthetic.draw(Counter(plan.prepared.columns), RandomSource.seeded(1))
     cost = sum(cost_of_noise(noise, **kind) for noise in watch.noises)
     cost += sum(cost_of_choice(rate, **kind) for rate in watch.choices)
-    due = [part.rates for part in plan.attributes if isinstance(part, CutsPlan)]
+    due = [part.rates for part in plan.attributes if part.rates]
     weights = [[median_weights(rate, 400).tolist() for rate in rates] for rates in due]
     assert sorted(watch.weights) == sorted(weights)
     cost += sum(cost_of_levels(rates, **kind) for rates in due)

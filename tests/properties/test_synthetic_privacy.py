@@ -23,13 +23,12 @@ from microveil.synthesis import measuring as choosing
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.measurements import (
-    CountsMeasured,
-    CutsMeasured,
+    AttributeMeasured,
     Measurements,
     NoisyCounts,
 )
 from microveil.synthesis.measuring import Counter, JitteredCodes, TablesPlan
-from microveil.synthesis.plan import CutsPlan, LevelsPlan
+from microveil.synthesis.plan import OneWayPlan
 from microveil.synthesis.tables import axes_of
 from microveil.table import GridColumn
 from reference import exponential as plain
@@ -89,13 +88,12 @@ class Still:
 def measured_alone(what, cells, *, has_missing=True):
     """What a plan measures of one attribute, before noise."""
     counter, source = Counter([column_of(what, cells)], NUMBERS.count), RandomSource.seeded(1)
+    rates = ()
     if what is MANY:
-        plan = CutsPlan(attribute=what, n_records=len(cells), share=None, rates=(Fraction(1),),
-                        present=Still())  # fmt: skip
-        return plan.measured(counter, 0, source)[0].present.steps
-    plan = LevelsPlan(attribute=what, n_records=len(cells), share=None, noise=Still(),
-                      has_missing=has_missing)  # fmt: skip
-    return plan.measured(counter, 0, source)[0].levels.steps
+        rates = (Fraction(1),)
+    plan = OneWayPlan(attribute=what, n_records=len(cells), share=None, noise=Still(),
+                      has_missing=has_missing, rates=rates)  # fmt: skip
+    return plan.measured(counter, 0, source)[0].counts.steps
 
 
 def measurements(*, has_missing):
@@ -107,10 +105,10 @@ def measurements(*, has_missing):
     cuts = Cuts(candidates=NUMBERS, depth=2, numbers=np.array([1, 3]), codes=np.array(EDGES))
     more = (2,) if has_missing else ()
     return (
-        CountsMeasured(attribute=FEW, levels=noisy(5, 8, 4, *more), has_missing=has_missing),
-        CountsMeasured(attribute=PLACE, levels=noisy(9, 7, *more), has_missing=has_missing),
-        CutsMeasured(attribute=MANY, cuts=cuts, rates=(1.0, 1.0),
-                     present=noisy(13, 3) if has_missing else None),
+        AttributeMeasured(attribute=FEW, counts=noisy(5, 8, 4, *more), has_missing=has_missing),
+        AttributeMeasured(attribute=PLACE, counts=noisy(9, 7, *more), has_missing=has_missing),
+        AttributeMeasured(attribute=MANY, cuts=cuts, rates=(1.0, 1.0), has_missing=has_missing,
+                          counts=noisy(13, 3) if has_missing else None),
     )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ def test_a_missing_value_is_hidden_as_well_as_any():
 
 def too_little(part, times):
     """The same plan with so many times less noise."""
-    if hasattr(part, "rates"):
+    if part.rates:
         return replace(part, rates=tuple(times * rate for rate in part.rates))
     noise = part.noise
     share = 3 / noise.scale if noise.is_gaussian else 2 * (1 << noise.bits) / noise.scale

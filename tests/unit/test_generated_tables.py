@@ -23,8 +23,7 @@ from microveil.synthesis.generation import (
     value_masses,
 )
 from microveil.synthesis.measurements import (
-    CountsMeasured,
-    CutsMeasured,
+    AttributeMeasured,
     Measurements,
     NoisyCounts,
 )
@@ -92,18 +91,19 @@ def noisy(counts, variance=1.0):
 def cuts_measured(codes, candidates, present=None):
     depth = (len(codes) + 1).bit_length() - 1
     numbers = np.arange(1, len(codes) + 1)
-    return CutsMeasured(
+    return AttributeMeasured(
         attribute=attribute("X", bounds(candidates.lower, candidates.upper)),
         cuts=Cuts(candidates=candidates, depth=depth, numbers=numbers, codes=np.array(codes)),
-        rates=(1e6,) * depth, present=None if present is None else noisy(present),
+        rates=(1e6,) * depth, has_missing=present is not None,
+        counts=None if present is None else noisy(present),
     )  # fmt: skip
 
 
 def counts_measured(name, counts, *, ordered=False, has_missing=False, variance=1.0):
     values = tuple(f"v{place}" for place in range(len(counts) - has_missing))
     domain = Categories(values=values, ordered=ordered, source=Source.DECLARED)
-    return CountsMeasured(attribute=attribute(name, domain), levels=noisy(counts, variance),
-                          has_missing=has_missing)  # fmt: skip
+    return AttributeMeasured(attribute=attribute(name, domain), counts=noisy(counts, variance),
+                             has_missing=has_missing)  # fmt: skip
 
 
 class InTurn:

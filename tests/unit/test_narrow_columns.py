@@ -13,7 +13,7 @@ from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis import measuring as counting
 from microveil.synthesis.cuts import Candidates, Cuts
-from microveil.synthesis.measurements import CutsMeasured
+from microveil.synthesis.measurements import AttributeMeasured
 from microveil.synthesis.measuring import Counter
 from microveil.synthesis.tables import axis_of
 from microveil.table import GridColumn, cells, open_table
@@ -55,7 +55,9 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
     def found():
         codes = counter.coded(0, candidates, RandomSource.seeded(3))
         cuts = quarter_and_half(candidates, codes)
-        axis = axis_of(CutsMeasured(attribute=attribute, cuts=cuts, rates=(1.0,)), 4)
+        axis = axis_of(
+            AttributeMeasured(attribute=attribute, counts=None, has_missing=False, cuts=cuts), 4
+        )
         counter.set_bins(0, axis, codes)
         return codes.codes, codes.in_order, counter.bins[0][0]
 

@@ -11,7 +11,7 @@ from microveil.guarantee import Guarantee
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Kind, written
 from microveil.synthesis.generation import Drawing, Values
-from microveil.synthesis.measurements import CountsMeasured, Measurements
+from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.plan import remeasured
 from microveil.synthesis.tables import axis_at
 from microveil.table.threads import in_threads
@@ -193,7 +193,7 @@ class _Trials:
     def _levels_alone(self, number: int) -> set[str]:
         """Name the levels of an attribute that were counted, and have a bin of their own."""
         measured = self.measurements.attributes[number]
-        if not isinstance(measured, CountsMeasured):
+        if measured.cuts is not None:
             return set()
         lower, _ = measured.attribute.grid_bounds or (0, 0)
         n_levels = len(measured.levels.counts)

@@ -13,7 +13,7 @@ from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.runs import Widening
 from microveil.schema import Attribute, Cells
-from microveil.synthesis.plan import CutsPlan, LevelsPlan
+from microveil.synthesis.plan import OneWayPlan
 from microveil.table import GridColumn, Numbers
 
 __all__ = [
@@ -179,7 +179,7 @@ class Figures:
 
 
 # What a release has of each attribute: a plan, what is left of one, or a part of a new table's.
-AttributePlan = SinglePlan | Figures | CutsPlan | LevelsPlan
+AttributePlan = SinglePlan | Figures | OneWayPlan
 
 
 def squares_about_rounded(total_squares: float, mean: float, n_cells: int) -> float:

@@ -26,7 +26,7 @@ from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.schema import EPOCH, Attribute, Kind
 from microveil.synthesis.measuring import TablesPlan
-from microveil.synthesis.plan import CutsPlan, Learning, LevelsPlan, SyntheticPlan, threshold
+from microveil.synthesis.plan import Learning, OneWayPlan, SyntheticPlan, threshold
 from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
@@ -150,29 +150,27 @@ class _Planning:
 
     def _own(
         self, attribute: Attribute, budget: _Budget, share: Fraction, shown: Fraction | None
-    ) -> CutsPlan | LevelsPlan:
+    ) -> OneWayPlan:
         """Plan what is asked of one attribute by itself; a share of epsilon may be shown."""
-        learning = None
+        learning, is_halved = None, self._is_halved(attribute)
         if attribute.domain is None:
             learning = self._learning(attribute, budget, share)
-        if not _is_cut(attribute):
-            return LevelsPlan(
-                attribute=attribute,
-                n_records=self.choices.n_records,
-                share=shown,
-                learning=learning,
-                noise=budget.noise(share),
-                has_missing=self.choices.hides_missing(attribute),
-            )
-        present = share / 2 if self._is_halved(attribute) else Fraction(0)
-        of_cuts = share if learning is None else share * (1 - ATOMS - DECIMALS)
-        return CutsPlan(
+        if _is_cut(attribute):
+            present = share / 2 if is_halved else Fraction(0)
+            of_cuts = share if learning is None else share * (1 - ATOMS - DECIMALS)
+            rates = self._levels(attribute, budget, of_cuts - present)
+            noise, has_missing = budget.noise(present) if is_halved else None, is_halved
+        else:
+            rates, noise = (), budget.noise(share)
+            has_missing = self.choices.hides_missing(attribute)
+        return OneWayPlan(
             attribute=attribute,
             n_records=self.choices.n_records,
             share=shown,
+            noise=noise,
+            has_missing=has_missing,
+            rates=rates,
             learning=learning,
-            rates=self._levels(attribute, budget, of_cuts - present),
-            present=budget.noise(present) if present else None,
         )
 
     def _learning(self, attribute: Attribute, budget: _Budget, share: Fraction) -> Learning:

@@ -24,7 +24,7 @@ from microveil.guarantee.condition import in_short
 from microveil.methods.planned import AttributePlan
 from microveil.noise.counts import CountNoise
 from microveil.protect.plan import Plan
-from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan
+from microveil.synthesis.plan import OneWayPlan, SyntheticPlan
 from microveil.table.threads import in_threads
 from microveil.text import aligned, one_line
 
@@ -246,12 +246,10 @@ def accounted_of(planned: Plan) -> Accounted | None:
     )
 
 
-def _own(part: CutsPlan | LevelsPlan, *, is_concentrated: bool) -> Fraction:
-    if isinstance(part, LevelsPlan):
-        return _noise(part.noise)
+def _own(part: OneWayPlan, *, is_concentrated: bool) -> Fraction:
     # A level of cuts costs 2 rate of epsilon, rate**2 / 2 of rho.
     costs = [rate**2 / 2 if is_concentrated else 2 * rate for rate in part.rates]
-    noises = [part.present]
+    noises = [part.noise]
     if part.learning is not None:
         noises += [part.learning.atoms, part.learning.decimals]
     return sum(costs + [_noise(one) for one in noises if one is not None], Fraction(0))

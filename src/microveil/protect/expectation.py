@@ -22,9 +22,8 @@ from microveil.protect.plan import Plan
 from microveil.schema import Attribute
 from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import value_masses
-from microveil.synthesis.measurements import CountsMeasured
 from microveil.synthesis.measuring import Counter
-from microveil.synthesis.plan import CutsPlan, LevelsPlan
+from microveil.synthesis.plan import OneWayPlan
 from microveil.synthesis.tables import axis_of, bin_masses
 from microveil.table import GridColumn
 from microveil.table.threads import in_threads
@@ -138,7 +137,7 @@ def stand_in(attributes: Sequence[Attribute], n_records: int) -> tuple[GridColum
     return tuple(columns)
 
 
-def _of_distribution(part: CutsPlan | LevelsPlan, column: GridColumn) -> Expectation:
+def _of_distribution(part: OneWayPlan, column: GridColumn) -> Expectation:
     """Draw what a new table's distribution of an attribute hangs on, by seeds of its own."""
     draws = DRAWS if len(column.values) <= LARGE else DRAWS_OF_LARGE
     sources = [RandomSource.seeded(number) for number in range(draws)]
@@ -165,12 +164,12 @@ def _of_categories(counts: Whole, differing: float) -> Expectation:
     )
 
 
-def _distance(part: CutsPlan | LevelsPlan, column: GridColumn, source: RandomSource) -> float:
+def _distance(part: OneWayPlan, column: GridColumn, source: RandomSource) -> float:
     """Draw once: the mean squared difference of values, sorted, or the share that differs."""
     measured, _ = part.measured(Counter([column]), 0, source)
     values = column.values
     evenly = (np.arange(len(values)) + 0.5) / len(values)
-    if not isinstance(measured, CountsMeasured):
+    if measured.cuts is not None:
         released = quantile_function(measured.cuts).at(evenly)
     else:
         axis = axis_of(measured, 1)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from microveil.report.margins import MISSING
 from microveil.report.wording import number, shown
 from microveil.schema import Attribute, Kind, written
-from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
+from microveil.synthesis.measurements import AttributeMeasured
 from microveil.synthesis.tables import Axis
 from microveil.table import Table, numbers_of
 
@@ -77,7 +77,7 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
     A cut inside a grid value, which is drawn with jitter, is taken to lie at its beginning.
     """
     attribute = measured.attribute
-    if isinstance(measured, CutsMeasured):
+    if measured.cuts is not None:
         assert axis.edges is not None  # noqa: S101 -- made of cuts
         step = float(attribute.resolution)
         starts = np.floor(measured.cuts.candidates.positions(axis.edges)) * step

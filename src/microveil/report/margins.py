@@ -8,7 +8,6 @@ from microveil.schema import Attribute, Kind
 from microveil.synthesis.measurements import (
     AttributeMargins,
     AttributeMeasured,
-    CountsMeasured,
     Interval,
     Margins,
     Measurements,
@@ -102,7 +101,7 @@ def margins_by_name(
 
 
 def _of(measured: AttributeMeasured, own: AttributeMargins, confidence: float) -> ColumnMargins:
-    if not isinstance(measured, CountsMeasured):
+    if measured.cuts is not None:
         shares = measured.cuts.shares.tolist()
         return ColumnMargins(
             confidence=confidence,

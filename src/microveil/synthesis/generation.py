@@ -14,7 +14,6 @@ from microveil.synthesis.cuts import QuantileFunction, quantile_function
 from microveil.synthesis.fitting import Correlations, Fitting
 from microveil.synthesis.measurements import (
     AttributeMeasured,
-    CountsMeasured,
     Measurements,
     Real,
     Whole,
@@ -151,7 +150,7 @@ def _ties(axes: Sequence[Axis], correlations: Correlations) -> list[tuple[int, i
 
 def _inside(measured: AttributeMeasured, axis: Axis, masses: Real) -> QuantileFunction | Real:
     """Find how values lie inside the bins of an attribute."""
-    if isinstance(measured, CountsMeasured):
+    if measured.cuts is None:
         assert axis.groups is not None  # noqa: S101 -- its values were counted
         return masses_inside(measured.levels.counts, axis.groups, axis.tail)
     cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
@@ -195,7 +194,7 @@ def masses_inside(counts: Real, groups: Whole, tail: int | None) -> Real:
     return masses
 
 
-def value_masses(measured: CountsMeasured, axis: Axis, masses: Real) -> Real:
+def value_masses(measured: AttributeMeasured, axis: Axis, masses: Real) -> Real:
     """Return the share that each counted value has among records drawn of bins of such masses."""
     assert axis.groups is not None  # noqa: S101 -- its values were counted
     inside = masses_inside(measured.levels.counts, axis.groups, axis.tail)

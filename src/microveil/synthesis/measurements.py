@@ -22,8 +22,6 @@ from microveil.synthesis.cuts import Candidates, Cuts, cut_errors, quantile_func
 __all__ = [
     "AttributeMargins",
     "AttributeMeasured",
-    "CountsMeasured",
-    "CutsMeasured",
     "Interval",
     "Margins",
     "Measurements",
@@ -86,27 +84,37 @@ class NoisyCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CutsMeasured:
-    """The private medians of a numeric attribute.
+class AttributeMeasured:
+    """What was measured of one attribute: noisy counts of its values, or its private medians.
 
-    ``rates`` are those of the exponential mechanism by level; ``present`` counts the records
-    with and without a value, where missing is protected.
+    ``counts`` has one for each value of the domain, and last one of the records without a value
+    where these were counted. Beside ``cuts``, of which ``rates`` are those of the exponential
+    mechanism by level, it has the records with and without a value, where missing is protected.
     """
 
     attribute: Attribute
-    cuts: Cuts
-    rates: tuple[float, ...]
-    present: NoisyCounts | None = None
+    counts: NoisyCounts | None
+    has_missing: bool
+    cuts: Cuts | None = None
+    rates: tuple[float, ...] = ()
 
     @property
-    def has_missing(self) -> bool:
-        """Whether records without a value were counted."""
-        return self.present is not None
+    def levels(self) -> NoisyCounts:
+        """The counts of all values, of an attribute without cuts."""
+        assert self.counts is not None  # noqa: S101 -- all values were counted
+        return self.counts
 
     @classmethod
-    def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "CutsMeasured":
-        """Make cuts of their plain values; ValueError if the attribute's domain has no such."""
+    def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "AttributeMeasured":
+        """Make what was measured of its plain values; ValueError if it is not of the domain."""
         lower, upper = attribute.grid_bounds or (0, 0)
+        if contents["kind"] == "counts":
+            counts, has_missing = NoisyCounts.from_dict(contents), contents["has_missing"] is True
+            if counts.steps.shape != (upper - lower + 1 + has_missing,):
+                raise ValueError(attribute.name)
+            return cls(attribute=attribute, counts=counts, has_missing=has_missing)
+        if contents["kind"] != "cuts":
+            raise ValueError(attribute.name)
         entries, present = contents["cuts"], contents["present"]
         cuts = Cuts(
             candidates=Candidates(lower=lower, upper=upper, count=int(contents["candidates"])),
@@ -118,14 +126,17 @@ class CutsMeasured:
             raise ValueError(attribute.name)
         return cls(
             attribute=attribute,
+            counts=None if present is None else NoisyCounts.from_dict(present),
+            has_missing=present is not None,
             cuts=cuts,
             rates=tuple(map(float, contents["rates"])),
-            present=None if present is None else NoisyCounts.from_dict(present),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cuts as plain values; positions in grid units of the attribute."""
-        cuts = self.cuts
+        """Return what was measured as plain values; positions in grid units of the attribute."""
+        cuts, counts = self.cuts, None if self.counts is None else self.counts.to_dict()
+        if cuts is None:
+            return {"kind": "counts", "has_missing": self.has_missing, **(counts or {})}
         columns = cuts.numbers.tolist(), cuts.codes.tolist(), cuts.positions.tolist()
         return {
             "kind": "cuts",
@@ -136,38 +147,8 @@ class CutsMeasured:
                 for number, code, position in zip(*columns, strict=True)
             ],
             "rates": list(self.rates),
-            "present": None if self.present is None else self.present.to_dict(),
+            "present": counts,
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CountsMeasured:
-    """The noisy histogram of an attribute over its whole domain.
-
-    ``levels`` has a count for each value of the domain, and last one of the records without a
-    value, where missing is protected.
-    """
-
-    attribute: Attribute
-    levels: NoisyCounts
-    has_missing: bool
-
-    @classmethod
-    def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "CountsMeasured":
-        """Make a histogram of its plain values; ValueError if it is not of the whole domain."""
-        lower, upper = attribute.grid_bounds or (0, 0)
-        levels, has_missing = NoisyCounts.from_dict(contents), contents["has_missing"] is True
-        if levels.steps.shape != (upper - lower + 1 + has_missing,):
-            raise ValueError(attribute.name)
-        return cls(attribute=attribute, levels=levels, has_missing=has_missing)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the histogram as plain values."""
-        return {"kind": "counts", "has_missing": self.has_missing, **self.levels.to_dict()}
-
-
-AttributeMeasured = CutsMeasured | CountsMeasured
-KINDS: dict[str, type[AttributeMeasured]] = {"cuts": CutsMeasured, "counts": CountsMeasured}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -202,8 +183,7 @@ class Measurements:
         return cls(
             n_records=int(contents["n_records"]),
             attributes=tuple(
-                KINDS[entry["kind"]].from_dict(known[name], entry)
-                for name, entry in entries.items()
+                AttributeMeasured.from_dict(known[name], entry) for name, entry in entries.items()
             ),
             tables={
                 tuple(place[name] for name in table["attributes"]): NoisyCounts.from_dict(table)
@@ -299,9 +279,9 @@ def margins_of(measurements: Measurements, confidence: float = 0.95) -> Margins:
     n_records = measurements.n_records
     names = [measured.attribute.name for measured in measurements.attributes]
     own = (
-        _of_cuts(measured, n_records, confidence)
-        if isinstance(measured, CutsMeasured)
-        else _of_counts(measured, n_records, confidence)
+        _of_counts(measured, n_records, confidence)
+        if measured.cuts is None
+        else _of_cuts(measured, measured.cuts, n_records, confidence)
         for measured in measurements.attributes
     )
     pairs = {
@@ -335,7 +315,7 @@ def _shares(
     return tuple(_within(0.0, 1.0, label, *map(float, own)) for label, *own in every)
 
 
-def _of_counts(measured: CountsMeasured, n_records: int, confidence: float) -> AttributeMargins:
+def _of_counts(measured: AttributeMeasured, n_records: int, confidence: float) -> AttributeMargins:
     attribute = measured.attribute
     labels = [*_values(attribute), *(["missing"] if measured.has_missing else [])]
     shares = _shares(labels, measured.levels, n_records, confidence)
@@ -362,12 +342,14 @@ def _values(attribute: Attribute) -> list[str]:
     return [str(written(unit * attribute.resolution, attribute.kind)) for unit in units]
 
 
-def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> AttributeMargins:
+def _of_cuts(
+    measured: AttributeMeasured, cuts: Cuts, n_records: int, confidence: float
+) -> AttributeMargins:
     shares: tuple[Interval, ...] = ()
-    n_present, cuts, tail = float(n_records), measured.cuts, (1 - confidence) / 2
-    if measured.present is not None:
+    n_present, tail = float(n_records), (1 - confidence) / 2
+    if measured.counts is not None:
         labels = ("with a value", "missing")
-        shares = _shares(labels, measured.present, n_records, confidence)
+        shares = _shares(labels, measured.counts, n_records, confidence)
         n_present = max(shares[0].estimate * n_records, 1.0)
     errors = cut_errors(measured.rates) / n_present
     low, high = np.quantile(errors[:, cuts.numbers], [tail, 1 - tail], axis=0)

@@ -24,8 +24,6 @@ from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import Drawing, Values
 from microveil.synthesis.measurements import (
     AttributeMeasured,
-    CountsMeasured,
-    CutsMeasured,
     Measurements,
     NoisyCounts,
 )
@@ -35,10 +33,9 @@ from microveil.table import GridColumn, Numbers
 from microveil.table.threads import in_threads
 
 __all__ = [
-    "CutsPlan",
     "Learning",
-    "LevelsPlan",
     "NewColumns",
+    "OneWayPlan",
     "SyntheticPlan",
     "remeasured",
     "threshold",
@@ -87,17 +84,22 @@ def threshold(noise: CountNoise, delta: Fraction, max_rows: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _AttributePlan:
-    """What is decided of an attribute, and what every plan of one says of itself.
+class OneWayPlan:
+    """What is asked of one attribute by itself: private medians, or a noisy count of each value.
 
-    ``share`` is of epsilon all that is spent on it; None where it is in tables with others too, or
-    the budget is one of rho: then the epsilon of the whole alone bounds what it shows.
-    ``learning`` is for an attribute whose domain is not declared.
+    Medians have a rate for each level of them, and counts none. ``noise`` is that on the counts of
+    all values; beside medians on the number of records with and without a value, and None unless
+    missing is protected. ``share`` is of epsilon all that is spent on it; None where it is in
+    tables with others too, or the budget is one of rho: then the epsilon of the whole alone bounds
+    what it shows. ``learning`` is for an attribute whose domain is not declared.
     """
 
     attribute: Attribute
     n_records: int
     share: Fraction | None
+    noise: CountNoise | None
+    has_missing: bool
+    rates: tuple[Fraction, ...] = ()
     learning: Learning | None = None
     # No record is in a cluster, no cell is anybody's, and no value is known before the draw.
     missing: None = None
@@ -131,29 +133,6 @@ class _AttributePlan:
             )
         return found
 
-    def figures(self) -> dict[str, Any]:
-        """Return the public figures of any plan."""
-        attribute, domain = self.attribute, self.attribute.domain
-        return {
-            "share": None if self.share is None else str(self.share),
-            "bounds": None if domain is None else list(attribute.written_domain or ()),
-            "bounds_source": None if domain is None else domain.source.value,
-            "resolution": float(attribute.resolution),
-            "resolution_source": attribute.resolution_source.value,
-            "missing_cells": 0,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutsPlan(_AttributePlan):
-    """Private medians of a number, of a rate for each level.
-
-    ``present`` is the noise on the number of records with a value, where missing is protected.
-    """
-
-    rates: tuple[Fraction, ...]
-    present: CountNoise | None
-
     @property
     def worth(self) -> Fraction:
         """Records between the last cuts, in units of how far these lie off: n rate / 2**depth."""
@@ -161,50 +140,43 @@ class CutsPlan(_AttributePlan):
 
     def measured(
         self, counter: Counter, number: int, source: RandomSource
-    ) -> tuple[CutsMeasured, Codes]:
-        """Draw the cuts of a column; return the codes too, whose jitter stays secret."""
-        lower, upper = self.bounds
-        candidates = Candidates(lower=lower, upper=upper, count=counter.n_candidates)
-        codes = counter.coded(number, candidates, source.spawn(1)[0])
-        weights = [_weights(rate, self.n_records) for rate in self.rates]
-        draw = partial(draw_weighted, source=source)
-        cuts = recursive_medians(codes, candidates, weights, draw, source.integer_below)
-        present = None
-        if self.present is not None:
+    ) -> tuple[AttributeMeasured, Codes | None]:
+        """Ask for what is planned of a column; return codes of cuts too: their jitter is secret."""
+        cuts = codes = None
+        if self.rates:
+            lower, upper = self.bounds
+            candidates = Candidates(lower=lower, upper=upper, count=counter.n_candidates)
+            codes = counter.coded(number, candidates, source.spawn(1)[0])
+            weights = [_weights(rate, self.n_records) for rate in self.rates]
+            draw = partial(draw_weighted, source=source)
+            cuts = recursive_medians(codes, candidates, weights, draw, source.integer_below)
             n_present = codes.below(candidates.count + 1)
             counts = np.array([n_present, self.n_records - n_present])
-            present = NoisyCounts.of(counts, self.present, source)
-        rates = tuple(map(float, self.rates))
-        return CutsMeasured(
-            attribute=self.attribute, cuts=cuts, rates=rates, present=present
+        else:
+            counts = counter.histogram(number)[: None if self.has_missing else -1]
+        return AttributeMeasured(
+            attribute=self.attribute,
+            counts=None if self.noise is None else NoisyCounts.of(counts, self.noise, source),
+            has_missing=self.has_missing,
+            cuts=cuts,
+            rates=tuple(map(float, self.rates)),
         ), codes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the public figures of the plan."""
+        attribute, domain = self.attribute, self.attribute.domain
         rates = [float(rate) for rate in self.rates]
-        return {**self.figures(), "depth": len(rates), "rates": rates}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelsPlan(_AttributePlan):
-    """A noisy histogram over a whole domain; without a value is a value too where so asked."""
-
-    noise: CountNoise
-    has_missing: bool
-
-    def measured(
-        self, counter: Counter, number: int, source: RandomSource
-    ) -> tuple[CountsMeasured, None]:
-        """Count every value of a column and add noise."""
-        counts = counter.histogram(number)[: None if self.has_missing else -1]
-        levels = NoisyCounts.of(counts, self.noise, source)
-        return CountsMeasured(
-            attribute=self.attribute, levels=levels, has_missing=self.has_missing
-        ), None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the public figures of the plan."""
-        return {**self.figures(), "standard_deviation": self.noise.variance**0.5}
+        found: dict[str, Any] = {
+            "share": None if self.share is None else str(self.share),
+            "bounds": None if domain is None else list(attribute.written_domain or ()),
+            "bounds_source": None if domain is None else domain.source.value,
+            "resolution": float(attribute.resolution),
+            "resolution_source": attribute.resolution_source.value,
+            "missing_cells": 0,
+        }
+        if rates or self.noise is None:
+            return {**found, "depth": len(rates), "rates": rates}
+        return {**found, "standard_deviation": self.noise.variance**0.5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +187,7 @@ class SyntheticPlan:
     of the original, ``n_drawn`` of the release.
     """
 
-    attributes: tuple[CutsPlan | LevelsPlan, ...]
+    attributes: tuple[OneWayPlan, ...]
     tables: TablesPlan | None
     n_records: int
     n_drawn: int
@@ -315,11 +287,19 @@ def remeasured(
         )
         for measured, (units, missing) in zip(measurements.attributes, records, strict=True)
     ]
-    cut = (one.cuts for one in measurements.attributes if isinstance(one, CutsMeasured))
-    counter = Counter(columns, next((cuts.candidates.count for cuts in cut), 0))
+    cuts = (one.cuts for one in measurements.attributes if one.cuts is not None)
+    counter = Counter(columns, next((own.candidates.count for own in cuts), 0))
     found = list[AttributeMeasured]()
     for number, measured in enumerate(measurements.attributes):
-        again, codes = _plan_of(measured, measurements.n_records).measured(counter, number, source)
+        plan = OneWayPlan(
+            attribute=measured.attribute,
+            n_records=measurements.n_records,
+            share=None,
+            noise=None if measured.counts is None else measured.counts.noise,
+            has_missing=measured.has_missing,
+            rates=tuple(map(Fraction, measured.rates)),
+        )
+        again, codes = plan.measured(counter, number, source)
         axis = axis_at(number, again, measurements.parts, measurements.halves)
         counter.set_bins(number, axis, codes)
         found.append(again)
@@ -329,12 +309,3 @@ def remeasured(
         for own, (scope, table) in zip(counts, measurements.tables.items(), strict=True)
     }
     return replace(measurements, attributes=tuple(found), tables=tables)
-
-
-def _plan_of(measured: AttributeMeasured, n_records: int) -> CutsPlan | LevelsPlan:
-    """Plan again what was asked of an attribute."""
-    own: dict[str, Any] = {"attribute": measured.attribute, "n_records": n_records, "share": None}
-    if isinstance(measured, CutsMeasured):
-        present = None if measured.present is None else measured.present.noise
-        return CutsPlan(**own, rates=tuple(map(Fraction, measured.rates)), present=present)
-    return LevelsPlan(**own, noise=measured.levels.noise, has_missing=measured.has_missing)

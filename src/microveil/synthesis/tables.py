@@ -7,11 +7,9 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 
 from microveil.schema import Kind
-from microveil.synthesis.cuts import cut_covariance, quantile_function
+from microveil.synthesis.cuts import Cuts, cut_covariance, quantile_function
 from microveil.synthesis.measurements import (
     AttributeMeasured,
-    CountsMeasured,
-    CutsMeasured,
     Measurements,
     NoisyCounts,
     Real,
@@ -90,11 +88,12 @@ def axis_at(
     at = halves.get(number)
     if at is None:
         return axis_of(measured, 2 if number in halves else parts)
-    if isinstance(measured, CutsMeasured):
+    if measured.cuts is not None:
         candidates = measured.cuts.candidates
         edges = candidates.codes(np.array([at], dtype=np.int64), np.zeros(1, dtype=np.uint64))
         share = quantile_function(measured.cuts).share_below(at)
-        return _between(edges, np.array([0.0, share, 1.0]), measured, is_known=False)
+        ends = np.array([0.0, share, 1.0])
+        return _between(edges, ends, has_missing=measured.has_missing, is_known=False)
     lower, _ = measured.attribute.grid_bounds or (0, 0)
     groups = (lower + np.arange(len(measured.levels.counts)) >= at).astype(np.int64)
     if measured.has_missing:
@@ -104,8 +103,8 @@ def axis_at(
 
 def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
     """Make parts of equal mass, so many at most, or bins of values whose counts stand out."""
-    if isinstance(measured, CutsMeasured):
-        return _of_cuts(measured, parts)
+    if measured.cuts is not None:
+        return _of_cuts(measured.cuts, parts, has_missing=measured.has_missing)
     if measured.attribute.kind is Kind.NOMINAL:
         return _of_groups(_strong(measured))
     return _of_groups(*_neighbours(measured))
@@ -116,34 +115,33 @@ def _of_groups(groups: Whole, tail: int | None = None) -> Axis:
     return Axis(edges=None, ends=ends, groups=groups, n_bins=n_bins, has_missing=False, tail=tail)
 
 
-def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
+def _of_cuts(cuts: Cuts, parts: int, *, has_missing: bool) -> Axis:
     """Join the stretches between cuts until there are few, those that hold least together first.
 
     Of cuts in one grid value the lower stays, and none in the lowest value of the domain: so a
     value that many records share has a bin, however few there are.
     """
-    cuts = measured.cuts
     kept = np.diff(np.floor(cuts.positions), prepend=float(cuts.candidates.lower)) > 0
     edges, ends = cuts.codes[kept].tolist(), [0.0, *cuts.shares[kept].tolist(), 1.0]
     while len(edges) + 1 > parts:
         joined = [above - below for below, above in zip(ends, ends[2:], strict=False)]
         place = joined.index(min(joined))
         del edges[place], ends[place + 1]
-    return _between(np.array(edges, dtype=np.int64), np.array(ends), measured)
+    return _between(np.array(edges, dtype=np.int64), np.array(ends), has_missing=has_missing)
 
 
-def _between(edges: Whole, ends: Real, measured: CutsMeasured, *, is_known: bool = True) -> Axis:
+def _between(edges: Whole, ends: Real, *, has_missing: bool, is_known: bool = True) -> Axis:
     return Axis(
         edges=edges,
         ends=ends,
         groups=None,
-        n_bins=len(ends) - 1 + measured.has_missing,
-        has_missing=measured.has_missing,
+        n_bins=len(ends) - 1 + has_missing,
+        has_missing=has_missing,
         is_known=is_known,
     )
 
 
-def _strong(measured: CountsMeasured) -> Whole:
+def _strong(measured: AttributeMeasured) -> Whole:
     """Give values whose counts do not stand out of the noise a bin together."""
     counts, deviation = measured.levels.counts, np.sqrt(measured.levels.variance)
     weak = counts < STANDS_OUT * deviation
@@ -153,7 +151,7 @@ def _strong(measured: CountsMeasured) -> Whole:
     return groups
 
 
-def _neighbours(measured: CountsMeasured) -> tuple[Whole, int | None]:
+def _neighbours(measured: AttributeMeasured) -> tuple[Whole, int | None]:
     """Join each value to those before it until the sum of their counts stands out.
 
     Those left at the end, the tail, are a bin of their own: with others they would bring their
@@ -187,7 +185,6 @@ def bin_masses(
     """
     nothing = np.zeros(axis.n_bins)
     if axis.groups is not None:
-        assert isinstance(measured, CountsMeasured)  # noqa: S101 -- its groups were made of it
         sizes = np.bincount(axis.groups, minlength=axis.n_bins)
         weight = 1 / (measured.levels.variance * sizes)
         total = np.bincount(axis.groups, weights=measured.levels.counts) * weight
@@ -195,27 +192,27 @@ def bin_masses(
     parts, in_tables = np.diff(axis.ends), any(number in scope for scope in tables)
     if not axis.is_known and in_tables:
         return _positive(*_with_tables(number, tables, nothing, nothing))
-    assert isinstance(measured, CutsMeasured)  # noqa: S101 -- its ends were made of it
     present = np.array([1.0, 0.0])
-    if measured.present is not None:
-        counts, weight = measured.present.counts, np.full(2, 1 / measured.present.variance)
+    if measured.counts is not None:
+        counts, weight = measured.counts.counts, np.full(2, 1 / measured.counts.variance)
         present = _positive(counts * weight, weight)
     if in_tables and len(parts) > 1:
         total, weight = _with_tables(number, tables, nothing, nothing)
         inner = slice(0, len(parts))
-        parts = _corrected(axis, measured, n_records * present[0], total[inner], weight[inner])
+        n_present = n_records * present[0]
+        parts = _corrected(axis, measured.rates, n_present, total[inner], weight[inner])
     return np.append(parts * present[0], present[1:] if axis.has_missing else [])
 
 
 def _corrected(
-    axis: Axis, measured: CutsMeasured, n_present: float, total: Real, weight: Real
+    axis: Axis, rates: tuple[float, ...], n_present: float, total: Real, weight: Real
 ) -> Real:
     """Correct the shares between cuts by what tables count there: the best linear estimate.
 
     The cuts' errors are known but for what ties and gaps add; tables' are independent of them.
     """
-    numbers = np.rint(axis.ends * (1 << measured.cuts.depth)).astype(np.int64)
-    of_cuts = cut_covariance(measured.rates)[np.ix_(numbers, numbers)]
+    numbers = np.rint(axis.ends * (1 << len(rates))).astype(np.int64)
+    of_cuts = cut_covariance(rates)[np.ix_(numbers, numbers)]
     own = TIES_AND_GAPS * np.diff(np.diff(of_cuts, axis=0), axis=1)
     counts = np.diff(axis.ends) * n_present
     off = np.linalg.solve(own + np.diag(1 / weight), total / weight - counts)

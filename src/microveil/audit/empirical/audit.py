@@ -41,7 +41,7 @@ from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_alone, plan_of
 from microveil.protect.recipe import takes
 from microveil.protect.settling import settle
-from microveil.synthesis.plan import CutsPlan, LevelsPlan
+from microveil.synthesis.plan import OneWayPlan
 from microveil.table.threads import in_threads
 
 __all__ = ["empirical_audit", "measured"]
@@ -160,7 +160,7 @@ def measured(
     confidence : float
     audit_seed : int
     """
-    if isinstance(part, CutsPlan | LevelsPlan):
+    if isinstance(part, OneWayPlan):
         return _of_measurement(part, planned, (runs, confidence, audit_seed))
     prepared = planned.prepared
     near: float | None = part.vector_loss
@@ -202,7 +202,7 @@ def measured(
 
 
 def _of_measurement(
-    part: CutsPlan | LevelsPlan, planned: Plan, settings: tuple[int, float, int]
+    part: OneWayPlan, planned: Plan, settings: tuple[int, float, int]
 ) -> EmpiricalAudit:
     """Attack what is measured of an attribute by itself: the same is seen at every scope."""
     runs, confidence, audit_seed = settings
@@ -262,7 +262,7 @@ def _attacked(planned: Plan, name: str | None) -> AttributePlan:
 
 def _spends(part: AttributePlan) -> bool:
     """Whether epsilon is spent on an attribute by itself; of a new table it always is."""
-    return part.share is not None or isinstance(part, CutsPlan | LevelsPlan)
+    return part.share is not None or isinstance(part, OneWayPlan)
 
 
 def _no_epsilon(part: AttributePlan | None) -> RequestError:

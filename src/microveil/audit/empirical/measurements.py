@@ -24,19 +24,16 @@ from microveil.noise.noise import RandomSource
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import (
     AttributeMeasured,
-    CountsMeasured,
-    CutsMeasured,
     NoisyCounts,
 )
 from microveil.synthesis.measuring import CANDIDATES, Counter
-from microveil.synthesis.plan import CutsPlan, LevelsPlan
+from microveil.synthesis.plan import OneWayPlan
 from microveil.table import GridColumn
 
 __all__ = ["MeasurementExperiment", "measurement_experiment"]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
-OwnPlan = CutsPlan | LevelsPlan
 # Runs on the table by which the neighbour that is attacked is chosen.
 PILOTS = 100
 # Beyond this a pilot's score says no more.
@@ -57,13 +54,13 @@ class MeasurementExperiment:
 
     Attributes
     ----------
-    part : CutsPlan or LevelsPlan
+    part : OneWayPlan
     table, neighbour : Counter
         Of either column.
     score : Score
     """
 
-    part: OwnPlan
+    part: OneWayPlan
     table: Counter
     neighbour: Counter
     score: Score
@@ -77,7 +74,7 @@ class MeasurementExperiment:
 
 
 def measurement_experiment(
-    part: OwnPlan,
+    part: OneWayPlan,
     column: GridColumn,
     source: RandomSource,
     of_value: Whole | None = None,
@@ -86,7 +83,7 @@ def measurement_experiment(
 
     Parameters
     ----------
-    part : CutsPlan or LevelsPlan
+    part : OneWayPlan
     column : GridColumn
         Of the table that the plan was made for.
     source : RandomSource
@@ -121,20 +118,19 @@ def _apart(scores: Sequence[float]) -> float:
     return float(max(np.exp(ratios).mean(), np.exp(-2 * ratios).mean()))
 
 
-def _neighbours(part: OwnPlan, column: GridColumn) -> Iterator[GridColumn]:
+def _neighbours(part: OneWayPlan, column: GridColumn) -> Iterator[GridColumn]:
     """Move a record from one tail to the other; where missing is protected, out and in too."""
     lower, upper = column.attribute.grid_bounds or (0, 0)
-    hides_missing = isinstance(part, CutsPlan) and part.present is not None
     if not len(column.values):
         yield _filled(column, lower)
         return
     least, greatest = int(column.values.argmin()), int(column.values.argmax())
-    if isinstance(part, LevelsPlan):
+    if not part.rates:
         # Whatever value becomes whatever other one, two counts change by 1.
         yield _moved(column, least, upper if column.values[least] < upper else lower)
         return
     yield from _far_and_near(column)
-    if hides_missing:
+    if part.has_missing:
         yield from (_emptied(column, record) for record in (least, greatest))
         if column.n_missing:
             yield from (_filled(column, value) for value in (lower, upper))
@@ -189,17 +185,18 @@ def _filled(column: GridColumn, value: int) -> GridColumn:
     return replace(column, values=np.append(column.values, value), missing=missing)
 
 
-def _scoring(part: OwnPlan, table: GridColumn) -> Callable[[GridColumn], Score]:
+def _scoring(part: OneWayPlan, table: GridColumn) -> Callable[[GridColumn], Score]:
     """Return what makes the score of a table against a neighbour."""
-    if isinstance(part, LevelsPlan):
+    if not part.rates:
         before, noise = _counts(part, table), part.noise
+        assert noise is not None  # noqa: S101 -- all counts have noise
         return lambda neighbour: partial(_of_levels, noise, before, _counts(part, neighbour))
     weights = [_Weights.of(rate, part.n_records) for rate in part.rates]
-    one, present = _Codes.of(part, table, weights), part.present
+    one, present = _Codes.of(part, table, weights), part.noise
     return lambda neighbour: partial(_of_cuts, present, one, _Codes.of(part, neighbour, weights))
 
 
-def _counts(part: LevelsPlan, column: GridColumn) -> Whole:
+def _counts(part: OneWayPlan, column: GridColumn) -> Whole:
     lower, upper = column.attribute.grid_bounds or (0, 0)
     units = np.subtract(column.values, lower, dtype=np.int64)
     counts = np.bincount(units, minlength=upper - lower + 1)
@@ -209,7 +206,6 @@ def _counts(part: LevelsPlan, column: GridColumn) -> Whole:
 def _of_levels(
     noise: CountNoise, table: Whole, neighbour: Whole, measured: AttributeMeasured
 ) -> float:
-    assert isinstance(measured, CountsMeasured)  # noqa: S101 -- by a plan of levels
     return _log_ratio(noise, measured.levels, table, neighbour)
 
 
@@ -228,12 +224,12 @@ def _log_ratio(noise: CountNoise, seen: NoisyCounts, table: Whole, neighbour: Wh
 def _of_cuts(
     noise: CountNoise | None, table: "_Codes", neighbour: "_Codes", measured: AttributeMeasured
 ) -> float:
-    assert isinstance(measured, CutsMeasured)  # noqa: S101 -- by a plan of cuts
+    assert measured.cuts is not None  # noqa: S101 -- by a plan of cuts
     ratio = table.log_probability(measured.cuts) - neighbour.log_probability(measured.cuts)
-    if noise is None or measured.present is None:
+    if noise is None or measured.counts is None:
         return ratio
     counts = [np.array([side.n_present, side.n_missing]) for side in (table, neighbour)]
-    return ratio + _log_ratio(noise, measured.present, *counts)
+    return ratio + _log_ratio(noise, measured.counts, *counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -291,7 +287,7 @@ class _Codes:
     @classmethod
     def of(
         cls,
-        part: CutsPlan,
+        part: OneWayPlan,
         column: GridColumn,
         weights: Sequence[_Weights],
         n_candidates: int = CANDIDATES,

@@ -39,7 +39,7 @@ from microveil.protect.spark.table import (
 from microveil.schema import Attribute, Cells, Kind
 from microveil.synthesis.generation import Drawing, blocks_of
 from microveil.synthesis.measuring import Counter
-from microveil.synthesis.plan import CutsPlan, NewColumns, SyntheticPlan
+from microveil.synthesis.plan import NewColumns, SyntheticPlan
 from microveil.table import GridColumn, Numbers, Table, spread
 from microveil.table.frames import check_names, table_of_frame
 from microveil.table.restore import MOST_DIGITS
@@ -248,7 +248,7 @@ def _new_table(
     """Ask counts of Spark, and have it draw records of the answers, as the plan does in memory."""
     attributes = [part.attribute for part in plan.attributes]
     asking, source = RandomSource.of(seed).spawn(2)
-    cut = [part.attribute.name for part in plan.attributes if isinstance(part, CutsPlan)]
+    cut = [part.attribute.name for part in plan.attributes if part.rates]
     measurements = plan.measured(cast("Counter", counter(table, cut, seed, scratch)), asking)
     drawing, n_records = Drawing.of(measurements), plan.n_drawn
     own = int.from_bytes(source.words(4).tobytes(), "little")
