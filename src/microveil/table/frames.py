@@ -161,7 +161,7 @@ def table_of_frame(given: Any) -> Table:
             "it must be a pandas or polars data frame, a pyarrow table or a dict of numpy arrays",
             "convert it, or collect a lazy frame first",
         )
-    index = getattr(given, "index", None)
+    index = getattr(frame.to_native(), "index", None)
     has_index = index is not None and (
         type(index).__name__ != "RangeIndex" or index.name is not None
     )

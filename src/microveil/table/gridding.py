@@ -36,22 +36,14 @@ HIDE = (
 class GridColumn:
     """An attribute's values in whole grid units.
 
-    Attributes
-    ----------
-    attribute : Attribute
-    values : int64 array (n_present,)
-        Without the missing ones. Of an attribute of a new table, which is only ever counted, any
-        signed whole numbers, and the table's own where they can be.
-    missing : bool array (n_records,) or None
-        None where no value is missing.
-    reasons : Reasons or None
-        Of missing cells, where the attribute keeps them apart and some cell has a code.
+    Those that are not missing: int64 (n_present,), but of an attribute of a new table, which is
+    only ever counted, any signed whole numbers, and the table's own where they can be.
     """
 
     attribute: Attribute
     values: NDArray[np.signedinteger[Any]]
-    missing: NDArray[np.bool_] | None
-    reasons: Reasons | None = None
+    missing: NDArray[np.bool_] | None  # (n_records,), None where no value is missing
+    reasons: Reasons | None = None  # where the attribute keeps them apart
 
     @property
     def n_present(self) -> int:

@@ -1,9 +1,7 @@
 """Memory: what a table takes, forecast before it is read or protected, and what the machine has.
 
-The factors were measured as the growth of the peak of the resident set (VmHWM of Linux, CPython
-3.11, x86-64) on tables of 10^5 and 10^6 records and 5 or 10 attributes, of whole numbers,
-decimals and short text, from CSV and Parquet: each is above what was measured, and by less than
-two.
+Measured was the growth of the peak of the resident set (CPython 3.11, x86-64) on tables of 10^5
+and 10^6 records of 5 or 10 attributes: factors are above it, and by less than two.
 """
 
 import os

@@ -57,29 +57,17 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """A numeric column as numbers.
+    """A column as int64 or float64 (n_records,): dates as days since 1970-01-01, yes/no as 1 and 0.
 
-    Attributes
-    ----------
-    values : int64 or float64 array (n_records,)
-        Dates as days since 1970-01-01, yes/no as 1 and 0; anything where missing.
-    missing : bool array (n_records,) or None
-        None where no value is missing.
-    categories : tuple of str or None
-        Where the values are positions in this list.
-    nullable : bool
-        Whether these are whole numbers whose type is one that takes a missing value, also where
-        the original's took none, or was one of decimals for want of such a type.
-    reasons : Reasons or None
-        Of missing cells; None where none has a code. Of a column to be released: the codes to
-        write in such cells.
+    Nullable are whole numbers whose type is one that takes a missing value, also where the
+    original's took none, or was one of decimals for want of such a type.
     """
 
-    values: Cells
-    missing: NDArray[np.bool_] | None
-    categories: tuple[str, ...] | None = None
+    values: Cells  # anything where missing
+    missing: NDArray[np.bool_] | None  # (n_records,), None where no value is missing
+    categories: tuple[str, ...] | None = None  # where the values are positions in this list
     nullable: bool = False
-    reasons: Reasons | None = None
+    reasons: Reasons | None = None  # of a column to be released the codes to write in such cells
 
     def in_order(self, order: NDArray[np.int64] | slice) -> "Numbers":
         """Return the cells of other records, in their order; nothing is copied of a slice."""

@@ -21,21 +21,11 @@ LARGEST_WHOLE = 1 << 53
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counted:
-    """How often each of a few numbers occurs: the multiples of a part of one, in ascending order.
+    """How often each of a few numbers occurs: multiples of a part of one, in ascending order."""
 
-    Attributes
-    ----------
-    per_unit : float
-        How many of the parts make one.
-    first : int
-        The first multiple.
-    counts : int64 array (n_multiples,)
-        Of each multiple, from the first on, also of those that do not occur.
-    """
-
-    per_unit: float
-    first: int
-    counts: NDArray[np.int64]
+    per_unit: float  # how many of the parts make one
+    first: int  # the first multiple
+    counts: NDArray[np.int64]  # of each multiple from the first on, also if it does not occur
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -96,15 +86,7 @@ def counted(values: NDArray[np.float64]) -> Counted | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InOrder:
-    """Values in ascending order, none missing.
-
-    Attributes
-    ----------
-    values : float64 array
-        All of them, or where counted each different one once.
-    counts : int64 array or None
-        How often each of the different ones occurs; None where all are there.
-    """
+    """Values in ascending order, none missing: all, or each once where it is counted too."""
 
     values: NDArray[np.float64]
     counts: NDArray[np.int64] | None = None
