@@ -189,10 +189,10 @@ def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]
 
 
 def _advice(planned: Plan) -> Advice:
-    request, prepared = planned.prepared.request, planned.prepared
+    request = planned.prepared.request
     k = request.k if "k" in request.method.needs else None
     is_synthetic = planned.synthetic is not None
-    expected = all_expected(planned, prepared) if is_synthetic else expectations(planned)
+    expected = all_expected(planned) if is_synthetic else expectations(planned)
     return Advice(
         asked=Option.of(planned, request.steps, k, average(expected)),
         scope=kept_scope(planned),

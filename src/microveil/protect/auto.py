@@ -392,7 +392,7 @@ def _weighed(search: Search, steps: Steps, asked: Mapping[str, Any]) -> Option |
     except (RequestError, DataError) as error:
         search.refusals[str(asked["method"])] = error
         return None
-    expected = all_expected(planned, prepared)
+    expected = all_expected(planned)
     if not expected or planned.claim.model.strength < search.least.strength:
         return None
     k = request.k if "k" in request.method.needs else None

@@ -17,7 +17,6 @@ from microveil.methods.category_plans import ClusterValuePlan, HistogramPlan
 from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
-from microveil.protect.columns import Prepared
 from microveil.protect.plan import Plan
 from microveil.schema import Attribute
 from microveil.synthesis.cuts import quantile_function
@@ -99,20 +98,20 @@ def _expectation(planned: tuple[AttributePlan, bool]) -> Expectation | None:
     )
 
 
-def all_expected(planned: Plan, prepared: Prepared) -> dict[str, Expectation]:
+def all_expected(planned: Plan) -> dict[str, Expectation]:
     """Return what to expect of every attribute: categories in no order, and those of a new table.
 
-    Of the prepared columns their attributes alone are looked at, of the table how long it is.
+    Of a new table nothing is looked at but attributes, and how many records there are.
     """
-    attributes = prepared.attributes
     if planned.synthetic is None:
         found = expectations(planned)
-        for part, attribute in zip(planned.attributes, attributes, strict=True):
-            if isinstance(part, OF_CATEGORIES) and not attribute.kind.is_ranked:
+        for part in planned.attributes:
+            if isinstance(part, OF_CATEGORIES) and not part.attribute.kind.is_ranked:
                 assert part.category_counts is not None  # noqa: S101 -- they are categories
-                found[attribute.name] = _of_categories(part.category_counts, part.differing)
+                found[part.attribute.name] = _of_categories(part.category_counts, part.differing)
         return found
-    columns = stand_in(attributes, prepared.table.n_records)
+    attributes = planned.prepared.attributes
+    columns = stand_in(attributes, planned.table.n_records)
     parts = zip(planned.synthetic.attributes, columns, strict=True)
     entries = in_threads(lambda task: _of_distribution(*task), list(parts))
     return {attribute.name: entry for attribute, entry in zip(attributes, entries, strict=True)}
