@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from microveil.errors import DataError
 from microveil.kernels import mixed_linkage as kernel
 from microveil.risk import mixed_linkage as measured
-from microveil.risk import sampling
+from microveil.risk import record_linkage, sampling
 from microveil.risk.record_linkage import record_linkage_standardised
 from microveil.risk.sampling import Sample
 from microveil.table import blocks
@@ -130,6 +130,7 @@ def test_blocks_change_no_answer(pair, size):
     whole = measured.record_linkage_mixed(columns(before), columns(after), kinds, sample=sample)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(blocks, "BLOCK_RECORDS", size)
+        patched.setattr(record_linkage, "PIECE_RECORDS", size)
         parts = measured.record_linkage_mixed(columns(before), columns(after), kinds, sample=sample)
     assert parts == whole
 
@@ -180,6 +181,7 @@ def test_many_originals_hide_none_of_the_candidates(monkeypatch):
     ]
     sample = Sample(size=80, seed=1)
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
+    monkeypatch.setattr(record_linkage, "PIECE_RECORDS", 90)
     found = measured.record_linkage_mixed(before.T, after.T, kinds, sample=sample)
     positions = sample.positions(700).tolist()
     counts = oracle.candidate_counts(*rows, kinds, oracle.scales(rows[0], kinds), positions)

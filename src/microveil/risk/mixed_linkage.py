@@ -9,48 +9,18 @@ categories being without one is one more category. By the same distance MDAV clu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.kernels import mixed_linkage as kernel
-from microveil.risk.distances import (
-    LEAF_SIZE,
-    category_weight,
-    distinct_records,
-    reciprocal_variances,
-)
-from microveil.risk.record_linkage import RecordLinkage, summarised
-from microveil.risk.sampling import Positions, Sample, counted_in_blocks
-from microveil.table.blocks import AttributeMatrix, blocks_of
+from microveil.risk.distances import category_weight, reciprocal_variances
+from microveil.risk.record_linkage import RecordLinkage, Scale, linked
+from microveil.risk.sampling import Sample
+from microveil.table.blocks import AttributeMatrix
 from microveil.table.restore import Numbers
-from microveil.table.threads import in_threads
 
 __all__ = ["record_linkage_mixed"]
-
-Matrix = NDArray[np.float64]
-QUERIES_PER_TASK = 256
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Scale:
-    """What differences weigh, by attribute.
-
-    Attributes
-    ----------
-    is_category : bool array (n_attributes,)
-    weights : float64 array (n_attributes,)
-        Of a squared difference of numbers, or of two different categories.
-    gaps : float64 array (n_attributes,)
-        How far a missing number is from a present one, squared.
-    """
-
-    is_category: NDArray[np.bool_]
-    weights: Matrix
-    gaps: Matrix
 
 
 def record_linkage_mixed(
@@ -108,8 +78,7 @@ def record_linkage_mixed(
     categorical = np.asarray(is_category, dtype=np.bool_)
     scale = _scale(before, categorical)
     chosen = (sample or Sample()).positions(len(before))
-    queries = _records(after, chosen, categorical)
-    return summarised(_counted(before, queries, chosen, scale), len(before))
+    return linked(before, after, chosen, scale)
 
 
 def _as_matrix(
@@ -123,18 +92,7 @@ def _as_matrix(
     return AttributeMatrix(numbers=[Numbers(values=column, missing=None) for column in table])
 
 
-def _records(
-    table: AttributeMatrix, rows: Positions | slice, is_category: NDArray[np.bool_]
-) -> Matrix:
-    """Return some records; a category that is missing is one more, the same in both tables."""
-    # A matrix of its own: what was read may be the table's.
-    matrix = np.array(table[rows])
-    for a in np.flatnonzero(is_category):
-        matrix[np.isnan(matrix[:, a]), a] = -1.0
-    return matrix
-
-
-def _scale(original: AttributeMatrix, is_category: NDArray[np.bool_]) -> _Scale:
+def _scale(original: AttributeMatrix, is_category: NDArray[np.bool_]) -> Scale:
     """Weigh differences by the original's figures; a constant attribute counts as nothing."""
     weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
     for a, values in enumerate(original.T):
@@ -146,74 +104,4 @@ def _scale(original: AttributeMatrix, is_category: NDArray[np.bool_]) -> _Scale:
         if len(present):
             weights[a] = reciprocal_variances(present)[0]
             gaps[a] = 2 * ((len(present) - 1) / len(present))
-    return _Scale(is_category=is_category, weights=weights, gaps=gaps)
-
-
-def _own_distances(original: Matrix, protected: Matrix, scale: _Scale) -> Matrix:
-    """Return the squared distance of each protected record to its own original.
-
-    The same operations in the same order as in the kernel, which compares with it.
-    """
-    total = np.zeros(len(original))
-    for a, (x, y) in enumerate(zip(original.T, protected.T, strict=True)):
-        weight = scale.weights[a]
-        apart = (
-            np.where(x != y, weight, 0.0) if scale.is_category[a] else (x - y) * (x - y) * weight
-        )
-        lacking = np.isnan(x).astype(np.int8) + np.isnan(y)
-        total += np.choose(lacking, [apart, scale.gaps[a], 0.0])
-    return total
-
-
-def _counted(
-    original: AttributeMatrix, protected: Matrix, chosen: Positions, scale: _Scale
-) -> NDArray[np.int64]:
-    """Count the candidates of each sampled record; equal ones ask the same question once."""
-    own = _own_distances(_records(original, chosen, scale.is_category), protected, scale)
-    asked_first, which_query = _distinct(protected)
-    queries = protected[asked_first]
-    radii = np.full(len(queries), np.inf)
-    np.minimum.at(radii, which_query, own)
-    weighed = scale.is_category, scale.weights, scale.gaps
-
-    def tree_of(
-        records: Matrix, copies: NDArray[np.int64], asked: Positions
-    ) -> tuple[NDArray[Any], ...]:
-        # The distance that half of the queries reach no farther than.
-        reach = float(np.median(radii[asked]))
-        order, blocks, leaf_starts, boxes = kernel.build_tree(
-            np.ascontiguousarray(records.T), weighed, reach, LEAF_SIZE
-        )
-        return blocks, copies[order], leaf_starts, boxes
-
-    def among(tree: tuple[NDArray[Any], ...], asked: Positions) -> NDArray[np.int64]:
-        counts: NDArray[np.int64] = kernel.count_at_radius(
-            tree, weighed, queries[asked], radii[asked]
-        )
-        return counts
-
-    if len(chosen) < len(original):
-
-        def count(block: slice, asked: Positions) -> NDArray[np.int64]:
-            records = _records(original, block, scale.is_category)
-            # Telling equal originals apart costs more than asking about each for a few queries.
-            return among(tree_of(records, np.ones(len(records), dtype=np.int64), asked), asked)
-
-        counts = counted_in_blocks(count, len(queries), blocks_of(len(original)))
-    else:
-        everybody = _records(original, chosen, scale.is_category)
-        first, which_record = _distinct(everybody)
-        everyone = np.arange(len(queries))
-        tree = tree_of(everybody[first], np.bincount(which_record), everyone)
-        tasks = np.split(everyone, range(QUERIES_PER_TASK, len(queries), QUERIES_PER_TASK))
-        counts = np.concatenate(in_threads(lambda asked: among(tree, asked), tasks))
-    return np.where(own == radii[which_query], np.maximum(counts, 0)[which_query], 0)
-
-
-def _distinct(matrix: Matrix) -> tuple[Positions, NDArray[np.intp]]:
-    """Return where each different record stands first, and for each record which of them it is."""
-    absent = np.isnan(matrix)
-    _, which = distinct_records(np.column_stack([np.where(absent, 0.0, matrix), absent]))
-    first = np.empty(int(which.max()) + 1, dtype=np.intp)
-    first[which[::-1]] = np.arange(len(which))[::-1]
-    return first, which
+    return Scale(is_category=is_category, weights=weights, gaps=gaps)

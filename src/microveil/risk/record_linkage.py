@@ -13,21 +13,15 @@ than differencing divided values, so that it breaks no tie of whole numbers.
 """
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.kernels import linkage
-from microveil.risk.distances import (
-    LEAF_SIZE,
-    distinct_records,
-    reciprocal_variances,
-)
+from microveil.kernels import mixed_linkage as kernel
+from microveil.risk.distances import LEAF_SIZE, distinct_records, reciprocal_variances
 from microveil.risk.sampling import Positions, Sample, counted_in_blocks
 from microveil.table.blocks import (
     AttributeMatrix,
@@ -37,22 +31,23 @@ from microveil.table.blocks import (
     lacks_some,
     largest_of,
 )
-from microveil.table.threads import Reused
+from microveil.table.threads import in_threads
 
 __all__ = [
     "RecordLinkage",
+    "Scale",
     "candidate_counts",
+    "linked",
     "record_linkage",
     "record_linkage_by_rank",
     "record_linkage_standardised",
-    "summarised",
 ]
 
 # Squares of numbers up to this, summed over any table, stay finite.
 LARGEST_VALUE = 1e140
-QUERIES_PER_TASK = 2048
-# Originals that a sample is looked for among at a time, and by how many of all they are divided.
-PIECE_RECORDS, MOST_CUT_BY = 1 << 18, 1 << 15
+QUERIES_PER_TASK = 256
+# Originals that a sample is looked for among at a time, but for the first block.
+PIECE_RECORDS = 1 << 18
 NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 
 
@@ -84,6 +79,19 @@ class RecordLinkage:
     n_records: int
     is_of_sample: bool
     interval: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scale:
+    """What differences weigh, by attribute.
+
+    ``weights`` are of a squared difference of numbers, or of two different categories; ``gaps``
+    say how far a missing number is from a present one, squared.
+    """
+
+    is_category: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    gaps: NDArray[np.float64]
 
 
 def record_linkage(
@@ -125,8 +133,7 @@ def record_linkage(
     66.66666666666667
     """
     original, protected = _checked(original, protected)
-    chosen = _positions(sample, original)
-    return _linked(original, protected[chosen], np.ones(original.shape[1]), chosen)
+    return linked(original, protected, _positions(sample, original), _of_numbers(original))
 
 
 def record_linkage_standardised(
@@ -169,8 +176,8 @@ def record_linkage_standardised(
     100.0
     """
     original, protected = _checked(original, protected)
-    chosen = _positions(sample, original)
-    return _linked(original, protected[chosen], reciprocal_variances(original), chosen)
+    scale = replace(_of_numbers(original), weights=reciprocal_variances(original))
+    return linked(original, protected, _positions(sample, original), scale)
 
 
 def record_linkage_by_rank(
@@ -213,9 +220,8 @@ def record_linkage_by_rank(
     100.0
     """
     original, protected = _checked(original, protected)
-    chosen = _positions(sample, original)
     before, after = average_ranks(original), average_ranks(protected)
-    return _linked(before, after[chosen], np.ones(original.shape[1]), chosen)
+    return linked(before, after, _positions(sample, original), _of_numbers(original))
 
 
 def candidate_counts(
@@ -246,7 +252,7 @@ def candidate_counts(
     array([2, 2, 0])
     """
     before, after = _checked(original, protected)
-    return _counted(before, after[:], np.ones(before.shape[1]), np.arange(len(before)))
+    return _counted(before, after[:], np.arange(len(before)), _of_numbers(before))
 
 
 def _checked(original: Matrix, protected: Matrix) -> tuple[Matrix, Matrix]:
@@ -281,124 +287,112 @@ def _contiguous(matrix: Matrix) -> Matrix:
     return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
-def _linked(
-    original: Matrix,
-    protected: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    sample: Positions,
-) -> RecordLinkage:
+def linked(original: Matrix, protected: Matrix, chosen: Positions, scale: Scale) -> RecordLinkage:
     """Link the protected records of a sample, and summarise."""
-    return summarised(_counted(original, protected, weights, sample), len(original))
+    queries = _records(protected, chosen, scale.is_category)
+    return _summarised(_counted(original, queries, chosen, scale), len(original))
+
+
+def _of_numbers(table: Matrix) -> Scale:
+    """Return the scale of complete numbers in raw units."""
+    nothing = np.zeros(table.shape[1])
+    return Scale(is_category=nothing > 0, weights=nothing + 1, gaps=nothing)
 
 
 def _positions(sample: Sample | None, original: Matrix) -> Positions:
     return (sample or Sample()).positions(len(original))
 
 
+def _records(
+    table: Matrix, rows: Positions | slice, is_category: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return some records; a category that is missing is one more, the same in both tables."""
+    # A matrix of its own: what was read may be the table's.
+    matrix = np.array(table[rows])
+    for a in np.flatnonzero(is_category):
+        matrix[np.isnan(matrix[:, a]), a] = -1.0
+    return matrix
+
+
 def _own_distances(
-    original: NDArray[np.float64],
-    protected: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    original: NDArray[np.float64], protected: NDArray[np.float64], scale: Scale
 ) -> NDArray[np.float64]:
     """Return the squared distance of each protected record to its own original.
 
     The same operations in the same order as in the kernel, which compares with it.
     """
-    total = np.zeros(original.shape[0])
-    for x, y, weight in zip(original.T, protected.T, weights, strict=True):
-        difference = x - y
-        total += difference * difference * weight
+    total = np.zeros(len(original))
+    for a, (x, y) in enumerate(zip(original.T, protected.T, strict=True)):
+        weight = scale.weights[a]
+        apart = (
+            np.where(x != y, weight, 0.0) if scale.is_category[a] else (x - y) * (x - y) * weight
+        )
+        lacking = np.isnan(x).astype(np.int8) + np.isnan(y)
+        total += np.choose(lacking, [apart, scale.gaps[a], 0.0])
     return total
 
 
 def _counted(
-    original: Matrix,
-    protected: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    sample: Positions,
+    original: Matrix, protected: NDArray[np.float64], chosen: Positions, scale: Scale
 ) -> NDArray[np.int64]:
-    """Count the candidates of each protected record of a sample under weighted squared distances.
-
-    Protected records that are equal ask the same question, so each is asked once, with
-    the least distance that any of its records has to its own original: within it either
-    lies a nearer original, and none of them is linked, or the set G.
-    """
-    own = _own_distances(original[sample], protected, weights)
-    queries, which_query = distinct_records(protected)
-    radii = np.full(queries.shape[0], np.inf)
+    """Count the candidates of each sampled record; equal ones ask the same question once."""
+    own = _own_distances(_records(original, chosen, scale.is_category), protected, scale)
+    asked_first, which_query = _distinct(protected)
+    queries = protected[asked_first]
+    radii = np.full(len(queries), np.inf)
     np.minimum.at(radii, which_query, own)
-    if len(sample) < len(original):
-        counts = _counted_in_cells(original, queries, radii, weights)
+    weighed = scale.is_category, scale.weights, scale.gaps
+
+    def tree_of(
+        records: NDArray[np.float64], copies: NDArray[np.int64], asked: Positions
+    ) -> tuple[NDArray[Any], ...]:
+        # The distance that half of the queries reach no farther than.
+        reach = float(np.median(radii[asked]))
+        order, blocks, leaf_starts, boxes = kernel.build_tree(
+            np.ascontiguousarray(records.T), weighed, reach, LEAF_SIZE
+        )
+        return blocks, copies[order], leaf_starts, boxes
+
+    def among(tree: tuple[NDArray[Any], ...], asked: Positions) -> NDArray[np.int64]:
+        counts: NDArray[np.int64] = kernel.count_at_radius(
+            tree, weighed, queries[asked], radii[asked]
+        )
+        return counts
+
+    if len(chosen) < len(original):
+
+        def count(block: slice, asked: Positions) -> NDArray[np.int64]:
+            records = _records(original, block, scale.is_category)
+            # Telling equal originals apart costs more than asking about each for a few queries.
+            return among(tree_of(records, np.ones(len(records), dtype=np.int64), asked), asked)
+
+        # Most queries are answered by the first block; others are asked of fewer, larger ones.
+        first_block = blocks_of(len(original))[0]
+        starts = range(first_block.stop, len(original), PIECE_RECORDS)
+        pieces = [first_block, *(slice(start, start + PIECE_RECORDS) for start in starts)]
+        counts = counted_in_blocks(count, len(queries), pieces)
     else:
-        records, which_record = distinct_records(original[:])
-        counts = _counted_in_tree(
-            _tree(records, np.bincount(which_record), weights), queries, radii
-        )
-    return np.where(own == radii[which_query], counts[which_query], 0)
+        everybody = _records(original, chosen, scale.is_category)
+        first, which_record = _distinct(everybody)
+        everyone = np.arange(len(queries))
+        tree = tree_of(everybody[first], np.bincount(which_record), everyone)
+        tasks = np.split(everyone, range(QUERIES_PER_TASK, len(queries), QUERIES_PER_TASK))
+        counts = np.concatenate(in_threads(lambda asked: among(tree, asked), tasks))
+    return np.where(own == radii[which_query], np.maximum(counts, 0)[which_query], 0)
 
 
-def _counted_in_cells(
-    original: Matrix,
-    queries: NDArray[np.float64],
-    radii: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> NDArray[np.int64]:
-    """Count the candidates of some queries among many originals, equal ones each by itself."""
-    some = original[:: max(1, len(original) // MOST_CUT_BY)]
-    n_cells = 1
-    while n_cells * LEAF_SIZE < min(len(original), PIECE_RECORDS):
-        n_cells *= 2
-    attributes, cuts = linkage.cut(np.ascontiguousarray(some), weights, n_cells)
-    blocks = blocks_of(len(original))
-    # Most queries are answered by the first block; what few ask of others is asked of larger ones.
-    pieces = [blocks[0]] + [
-        slice(start, min(start + PIECE_RECORDS, len(original)))
-        for start in range(blocks[0].stop, len(original), PIECE_RECORDS)
-    ]
-
-    reused = Reused()
-    copies = np.ones(PIECE_RECORDS, dtype=np.int64)
-
-    def count(piece: slice, asked: Positions) -> NDArray[np.int64]:
-        if isinstance(original, AttributeMatrix):
-            columns = original.columns(piece, reused)
-        else:
-            columns = np.ascontiguousarray(original[piece].T)
-        in_cells = reused.array("cells", columns.size)
-        starts, boxes = linkage.arrange(columns, attributes, cuts, in_cells)
-        tree = in_cells, copies, starts, boxes, weights
-        counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[asked], radii[asked])
-        return counts
-
-    return counted_in_blocks(count, len(queries), pieces)
+def _distinct(matrix: NDArray[np.float64]) -> tuple[Positions, NDArray[np.intp]]:
+    """Return where each different record stands first, and for each record which of them it is."""
+    absent = np.isnan(matrix)
+    if absent.any():
+        matrix = np.column_stack([np.where(absent, 0.0, matrix), absent])
+    _, which = distinct_records(matrix)
+    first = np.empty(int(which.max()) + 1, dtype=np.intp)
+    first[which[::-1]] = np.arange(len(which))[::-1]
+    return first, which
 
 
-def _tree(
-    records: NDArray[np.float64], multiplicities: NDArray[np.int64], weights: NDArray[np.float64]
-) -> tuple[NDArray[Any], ...]:
-    """Arrange originals as the kernel takes them."""
-    order, blocks, leaf_starts, boxes = linkage.build_tree(records, weights, LEAF_SIZE)
-    return blocks, multiplicities[order], leaf_starts, boxes, weights
-
-
-def _counted_in_tree(
-    tree: tuple[NDArray[Any], ...], queries: NDArray[np.float64], radii: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Count the candidates of queries, tasks side by side; 0 where an original is nearer."""
-
-    def count(start: int) -> NDArray[np.int64]:
-        task = slice(start, start + QUERIES_PER_TASK)
-        counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[task], radii[task])
-        return counts
-
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        counts = np.concatenate(
-            list(threads.map(count, range(0, queries.shape[0], QUERIES_PER_TASK)))
-        )
-    return np.asarray(np.maximum(counts, 0))
-
-
-def summarised(counts: NDArray[np.int64], n_originals: int) -> RecordLinkage:
+def _summarised(counts: NDArray[np.int64], n_originals: int) -> RecordLinkage:
     """Turn candidate counts into the expected percentage of right links."""
     n_linked_records = counts.shape[0]
     sizes, n_linked = np.unique(counts[counts > 0], return_counts=True)
