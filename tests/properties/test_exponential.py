@@ -244,14 +244,6 @@ def test_weighted_draws_are_exact(length, runs):
     assert [drawn[index] for index in range(len(due))] == due
 
 
-@pytest.mark.parametrize("block", [1, 2, 7, 4, 1000])
-@pytest.mark.parametrize("rate", [Fraction(0), Fraction(1, 3), Fraction(5), Fraction(300)])
-def test_weights_are_those_of_their_recursion_however_they_are_made(block, rate, monkeypatch):
-    """In blocks of any size."""
-    monkeypatch.setattr(exponential, "BLOCK", block)
-    assert whole_numbers(median_weights(rate, 100)) == plain.falling(rate, 100)
-
-
 @settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2**62), st.integers(0, 2**161 - 1)), max_size=20),

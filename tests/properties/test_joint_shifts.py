@@ -289,13 +289,9 @@ def test_no_noise_costs_nothing_only_where_nothing_can_change():
     assert worst_loss(shifts, 0, np.array([0.0, 1.0, 1.0])) == math.inf
     scales = least_scales(shifts, 0, np.array([2, 3, 2]), 1.0)
     assert scales[1] == 0
-
-
-def test_a_domain_of_one_value_needs_no_noise():
-    """Nothing can change."""
-    shifts = joint_shifts([np.full(4, 7)], np.arange(4), np.array([2, 2]), [(7, 7)])
-    assert worst_loss(shifts, 0, np.zeros(2)) == 0
-    assert least_scales(shifts, 0, np.array([2, 2]), 1.0).tolist() == [0, 0]
+    of_one_value = joint_shifts([np.full(4, 7)], np.arange(4), np.array([2, 2]), [(7, 7)])
+    assert worst_loss(of_one_value, 0, np.zeros(2)) == 0
+    assert least_scales(of_one_value, 0, np.array([2, 2]), 1.0).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("n_clusters", [50, 2000])

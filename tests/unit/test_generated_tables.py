@@ -146,38 +146,6 @@ def test_as_many_values_lie_between_two_cuts_as_their_mass_says(codes, n_drawn, 
         assert below - 1 <= due <= up_to + 1
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    st.lists(st.lists(st.floats(0, 5), min_size=3, max_size=3), min_size=1, max_size=4),
-    st.lists(st.integers(0, 50), min_size=4, max_size=4),
-    st.integers(0, 99),
-)
-def test_systematic_sampling_is_within_one_of_what_is_due(masses, counts, seed):
-    """In every group, and for every run of outcomes; a group without masses takes all alike."""
-    masses, counts = np.array(masses), np.array(counts[: len(masses)])
-    # Outcomes of a group need not lie side by side.
-    order = generator(seed).permutation(masses.size)
-    groups = np.repeat(np.arange(len(masses)), 3)[order]
-    of_records = np.repeat(np.arange(len(masses)), counts)
-    turns = InTurn(np.arange(len(of_records)), generator(seed))
-    found = systematic(masses.ravel()[order], groups, of_records, turns)
-    assert len(found) == counts.sum()
-    for group, mine in enumerate(np.split(found, np.cumsum(counts)[:-1])):
-        own_places = np.flatnonzero(groups == group)
-        assert np.isin(mine, own_places).all()
-        # Ascending in the order in which the outcomes stand.
-        own = np.searchsorted(own_places, mine)
-        masses[group] = masses[group][order[own_places] - 3 * group]
-        total = masses[group].sum()
-        shares = masses[group] / total if total > 0 else np.full(3, 1 / 3)
-        assert (np.diff(own) >= 0).all()
-        for end in range(1, 4):
-            due = shares[:end].sum() * len(own)
-            assert abs((own < end).sum() - due) <= 1 + 1e-6
-        if total > 0:
-            assert not set(own.tolist()) & set(np.flatnonzero(shares * len(own) < 1e-12).tolist())
-
-
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.lists(st.integers(0, 6), min_size=1, max_size=12),

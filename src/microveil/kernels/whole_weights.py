@@ -1,4 +1,4 @@
-"""Whole weights of more than 64 bits, as limbs of 32: exact, and as quick as numbers of a machine.
+"""Sums of whole weights of more than 64 bits, as limbs of 32: exact, and quick.
 
 A row of limbs is a whole number, its least limb first.
 """
@@ -9,39 +9,7 @@ from numpy.typing import NDArray
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def fall(ratio, weights):
-    """Write ceil(w ratio / 2**64) behind each weight w, until they become constant.
-
-    ``ratio`` is below 2**64; ``weights`` is uint32 (n, n_limbs), of which the first one is there.
-    Returns how many there are then.
-    """
-    n_limbs = weights.shape[1]
-    low, high = ratio & _LOW, ratio >> _HALF
-    product = np.empty(n_limbs + 2, dtype=np.uint64)
-    for n in range(1, weights.shape[0]):
-        product[:] = _ZERO
-        for limb in range(n_limbs):
-            own = np.uint64(weights[n - 1, limb])
-            # At most (2**32 - 1)**2 + 2 (2**32 - 1), which is 2**64 - 1.
-            part = own * low + product[limb]
-            product[limb] = part & _LOW
-            part = own * high + product[limb + 1] + (part >> _HALF)
-            product[limb + 1] = part & _LOW
-            product[limb + 2] = part >> _HALF
-        carry = _ONE if product[0] | product[1] else _ZERO
-        is_constant = True
-        for limb in range(n_limbs):
-            part = product[limb + 2] + carry
-            carry = part >> _HALF
-            weights[n, limb] = np.uint32(part & _LOW)
-            is_constant = is_constant and weights[n, limb] == weights[n - 1, limb]
-        if is_constant:
-            return n
-    return weights.shape[0]
+_ZERO = np.uint64(0)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

@@ -34,8 +34,6 @@ TOP_BITS, RATIO_BITS = 160, 64
 RATIO_PLACES = 128
 # Limbs of 32 bits that a weight takes.
 LIMBS = TOP_BITS // 32 + 1
-# So many weights are made at a time: how many there are is seen when they become constant.
-BLOCK = 1 << 16
 # Weights whose sum is found at once: those of the one stretch drawn are gone through.
 STRETCH = 1 << 10
 # By how many units an exponential may be off: see `_exponential`.
@@ -108,17 +106,14 @@ def median_weights(rate: Fraction, count: int) -> Limbs:
     found = _exponential(rate.numerator, 2 * rate.denominator, RATIO_PLACES)
     # 2**64 exp(-rate/2), rounded up, but at most 1, as the exponential is: weights must not rise.
     ratio = min(-(-(found + SLACK) >> (RATIO_PLACES - RATIO_BITS)), 1 << RATIO_BITS)
-    top = (1 << TOP_BITS).to_bytes(4 * LIMBS, "little")
-    blocks, length = [np.frombuffer(top, dtype="<u4").astype(np.uint32)[None]], 1
-    while length <= count and not ratio >> RATIO_BITS:
-        block = np.empty((min(BLOCK, count + 1 - length) + 1, LIMBS), dtype=np.uint32)
-        block[0] = blocks[-1][-1]
-        n_fallen = kernel.fall(np.uint64(ratio), block)
-        blocks.append(block[1:n_fallen])
-        length += n_fallen - 1
-        if n_fallen < len(block):
+    weight, limbs = 1 << TOP_BITS, bytearray()
+    for _ in range(count + 1):
+        limbs += weight.to_bytes(4 * LIMBS, "little")
+        lighter = -(-weight * ratio >> RATIO_BITS)
+        if lighter == weight:
             break
-    return np.concatenate(blocks)
+        weight = lighter
+    return np.frombuffer(limbs, dtype="<u4").astype(np.uint32).reshape(-1, LIMBS)
 
 
 def draw_weighted(sizes: NDArray[np.int64], weights: Limbs, source: RandomSource) -> int:

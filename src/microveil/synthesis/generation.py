@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
-from microveil.kernels import systematic as kernel
+from microveil.kernels import synthesis as kernel
 from microveil.synthesis.cuts import QuantileFunction, quantile_function
 from microveil.synthesis.fitting import Correlations, Fitting
 from microveil.synthesis.measurements import (

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.kernels import counts as kernel
+from microveil.kernels import synthesis as kernel
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import draw_run
 from microveil.noise.noise import RandomSource

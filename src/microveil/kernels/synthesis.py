@@ -1,12 +1,19 @@
-"""Systematic sampling: outcomes of records, evenly over their masses, in a given order."""
+"""Counts of records by pairs of bins, and systematic sampling of outcomes by their masses."""
 
 import numba
 import numpy as np
 
-__all__ = ["sample"]
+__all__ = ["cross_counts", "sample"]
 
 # No place is the end of a line: rounding would put it behind the last outcome.
 _BELOW = 1 - 1e-9
+
+
+@numba.njit(cache=True, error_model="numpy", nogil=True)
+def cross_counts(first, second, counts):
+    """Add records to the int64 counts (n_first, n_second) of their pairs of bins."""
+    for record in range(first.shape[0]):
+        counts[first[record], second[record]] += 1
 
 
 @numba.njit(cache=True, error_model="numpy", nogil=True)
