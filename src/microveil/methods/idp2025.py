@@ -44,6 +44,7 @@ __all__ = [
     "METHODS",
     "SIZES_BY_RANK",
     "global_noise",
+    "individual_ranking",
     "promise_dp_um",
     "promise_laplace",
     "widened_by_rank",
@@ -57,7 +58,7 @@ def _lone_records(values: Whole, _attribute: Attribute, _choices: Choices) -> Ru
     return lone_records(values)
 
 
-def _by_rank(values: Whole, _attribute: Attribute, choices: Choices) -> Runs:
+def individual_ranking(values: Whole, _attribute: Attribute, choices: Choices) -> Runs:
     """Partition by individual ranking (section 3.1)."""
     return by_rank(values, choices.k)
 
@@ -189,7 +190,7 @@ METHODS = (
         title="univariate microaggregation, noise by the global sensitivity",
         source="IDP-2025 Algorithm 1",
         deed=f"{_GROUPED}.",
-        plan=RankedSteps(partition=_by_rank, representative=means, noise=global_noise),
+        plan=RankedSteps(partition=individual_ranking, representative=means, noise=global_noise),
         promise=promise_dp_um,
         can=frozenset({"one by one", "isotonic"}),
     ),
@@ -198,7 +199,7 @@ METHODS = (
         title="univariate microaggregation, noise by the local sensitivity",
         source="IDP-2025 Proposition 8",
         deed=f"{_GROUPED}.",
-        plan=RankedSteps(partition=_by_rank, representative=means, noise=_local_noise),
+        plan=RankedSteps(partition=individual_ranking, representative=means, noise=_local_noise),
         promise=_promise_idp_ls,
         can=frozenset({"one by one", "isotonic"}),
         without_units=NO_GROUP_PRIVACY,

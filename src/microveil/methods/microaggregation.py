@@ -19,18 +19,14 @@ from microveil.methods.base import Ability, Choices, Method, Need, Promise, Sett
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.category_plans import typical_values
 from microveil.methods.centroids import RankedSteps, joint_centroids, means
+from microveil.methods.idp2025 import individual_ranking
 from microveil.methods.planned import SinglePlan
 from microveil.partition import Partition, optimal_sizes
-from microveil.partition.runs import Runs, by_rank, runs
+from microveil.partition.runs import Runs, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
-
-
-def _by_rank(values: NDArray[np.int64], _attribute: Attribute, choices: Choices) -> Runs:
-    """Partition by individual ranking: runs of k records with consecutive values."""
-    return by_rank(values, choices.k)
 
 
 def _optimal(values: NDArray[np.int64], _attribute: Attribute, choices: Choices) -> Runs:
@@ -180,7 +176,7 @@ METHODS = (
         source="IDP-2025 section 3.1, without noise",
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean.",
-        plan=RankedSteps(partition=_by_rank, representative=means),
+        plan=RankedSteps(partition=individual_ranking, representative=means),
         promise=_promise_univariate,
         needs=frozenset({"k"}),
         can=frozenset({"one by one"}),

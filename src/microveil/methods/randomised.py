@@ -73,14 +73,9 @@ def _added(
 
 @dataclass(frozen=True, kw_only=True)
 class NoisePlan(_ValuesPlan):
-    """Noise of a law and spread on every value (k-noise).
+    """Noise of a law on every value (k-noise), of variance delta**2 / 3 in grid units.
 
-    Attributes
-    ----------
-    law : str
-        "uniform", "laplace", "gaussian" or "triangular".
-    delta : float
-        Half the width of an interval, in grid units; the noise has variance delta**2 / 3.
+    ``delta`` is half the width of an interval.
     """
 
     law: str
@@ -118,16 +113,9 @@ class NoisePlan(_ValuesPlan):
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalPlan(_ValuesPlan):
-    """A draw among the values of the record's own interval (k-PRAM).
+    """A draw among the values of the record's own interval (k-PRAM), or a permutation of these.
 
-    Attributes
-    ----------
-    partition : Partition
-        Intervals as clusters of the present records, in ascending order.
-    in_order : int64 array (n_present,)
-        The values, interval after interval.
-    permute : bool
-        Permute the values within each interval instead of drawing with replacement.
+    Intervals are clusters of the present records, ascending; ``in_order`` has their values.
     """
 
     partition: Partition

@@ -26,10 +26,10 @@ from microveil.methods.centroids import (
     joint_centroids,
     means,
 )
-from microveil.methods.idp2025 import global_noise, promise_dp_um
+from microveil.methods.idp2025 import global_noise, individual_ranking, promise_dp_um
 from microveil.noise.sensitivity import global_sensitivity
 from microveil.partition import Partition, noise_aware_sizes, optimal_sizes
-from microveil.partition.runs import Runs, by_rank, runs
+from microveil.partition.runs import Runs, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 
@@ -45,7 +45,7 @@ def record_dp(columns: Sequence[GridColumn], choices: Choices) -> list[CentroidP
 
 def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices) -> Runs:
     if choices["partition"] == "ranking":
-        return by_rank(values, choices.k)
+        return individual_ranking(values, attribute, choices)
     if choices["partition"] == "optimal":
         return runs(values, partial(optimal_sizes, k=choices.k))
     # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
