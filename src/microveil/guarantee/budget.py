@@ -22,8 +22,7 @@ __all__ = [
     "split",
 ]
 
-# Halvings of the interval in which the best order is sought. What a budget loses is quadratic in
-# what is left of it.
+# Halvings of the interval that holds the best order. The budget's loss is quadratic in its length.
 HALVINGS = 40
 SIGNIFICANT_BITS = 64
 # Halvings of the interval in which an epsilon is sought, a whole number of such parts.
@@ -33,7 +32,7 @@ WELL_WITHIN, DOUBT = 1e100, 1e-12
 
 
 def as_fraction(value: Any, place: str, rule: str, remedy: str) -> Fraction:
-    """Take a number above 0 as the exact decimal it is written as; else refuse in the words given.
+    """Take a number above 0 as the exact decimal it is written as, or refuse it in these words.
 
     >>> as_fraction(0.1, "epsilon", "epsilon must be above 0", "pass epsilon=1")
     Fraction(1, 10)

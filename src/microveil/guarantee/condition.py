@@ -51,7 +51,7 @@ KEYED = (
     "a ChaCha20 stream for each record, keyed by the operating system's randomness and named by "
     "the record's number."
 )
-# Of a new table only the jitter is a record's; cuts and noise are of the one stream as ever.
+# A key draws only the jitter of a new table; one stream draws its cuts and noise, as always.
 KEYED_JITTER = (
     f"{IN_ONE_STREAM} The jitter that spreads equal values before they are cut comes from {KEYED}"
 )

@@ -52,11 +52,11 @@ class Guarantee:
         What the epsilon takes as given and what it leaves out, the gravest first.
     attributes : tuple of AttributeTerms
     parts : tuple of PartTerms
-        Of a release of several parts what each promises, the columns of the others counted as
-        kept: `scopes` are those of all together, and `k` is None.
+        What each of several parts promises, with the columns of the others counted as kept:
+        `scopes` are those of all together, and `k` is None.
     randomness : str
-        "os", "keyed" or "seeded". Keyed are draws for each record by a secret key of the operating
-        system's: what is covered is then a computational claim. Of a seed nothing is covered.
+        "os", "keyed" or "seeded". Keyed: a secret key from the operating system drew for each
+        record, and the claim is a computational one. A seed covers nothing.
     kept : tuple of str
         Columns released unprotected.
     shuffle : {"rows", "columns", "parts"} or None
@@ -189,7 +189,7 @@ class Guarantee:
 
     @property
     def follows_individuals(self) -> bool:
-        """Whether, beside that, each row follows one person."""
+        """Whether rows are left out, and each follows one person."""
         return self.leaves_rows_out and self.shuffle != "columns" and not self.is_synthetic
 
     @property
@@ -235,7 +235,7 @@ class Guarantee:
 
     @property
     def provisos(self) -> tuple[str, ...]:
-        """What the scopes hang on and what they leave out, in a few words each."""
+        """What the scopes depend on and what they leave out, in a few words each."""
         if self.randomness == "seeded":
             return ()
         return (*in_short(self.conditions), *([COMPUTATIONAL] if self.is_computational else []))

@@ -1,10 +1,9 @@
 """The plain values of a guarantee read again: what they say of its fields, and what they may not.
 
 Nothing here knows the class: a file becomes the values of its fields. A certificate of schema 1
-(version 0.1) becomes one of schema 2 first. What it left unsaid is added, or a file would launder
-an old claim: the noise scales of individual differential privacy are a condition, columns or
-parameters left to the data are one too and cost the row scope, and nothing of it is then
-differential privacy.
+(version 0.1) first becomes one of schema 2. What it left unsaid is added, or a file would launder
+an old claim: the noise scales of individual differential privacy are a condition; so are columns
+or parameters left to the data, which cost the row scope and differential privacy.
 """
 
 import datetime

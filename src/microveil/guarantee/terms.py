@@ -37,7 +37,7 @@ class Unit:
 
     @property
     def named(self) -> str:
-        """The column and how many records there may be: a column's name is anybody's text."""
+        """The column and how many records there may be: anybody may have named it."""
         return f"{one_line(self.column or '')}, {self.max_rows} at most"
 
     def least(self, k: int) -> str:
@@ -64,7 +64,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeTerms:
-    """What is said of one protected attribute: nothing of it was read from the data."""
+    """What is said of one protected attribute, without anything read from the data."""
 
     name: str
     kind: Kind
@@ -76,7 +76,7 @@ class AttributeTerms:
     resolution_source: Source
     # Codes that stand in the release for why a cell is missing; dates in ISO form.
     reasons: tuple[Plain, ...] = ()
-    # Of a public matrix, in row k whole numbers in proportion to the probabilities by which
+    # A public matrix: row k holds whole numbers in proportion to the probabilities by which
     # category k is released as each; `RESPONSE` where share and domain say them.
     transition: Transition | None = None
     of_unit: bool = False  # drawn once a unit and copied to its records

@@ -7,9 +7,9 @@ clusters of |change of the sum| / scale of its noise, with the scales that the r
 draws with, rounding included. No search is needed: see `shifts` for clusters by rank,
 `joint_shifts` for those of several attributes; the proofs are in docs/methods.
 
-Of a new table nothing is computed on the original. Counts with noise and choices by the
-exponential mechanism have a bound that no table exceeds, and bounds add up: what its steps are
-accounted to spend bounds the loss, whatever is looked at.
+For a new table nothing is computed on the original. Counts with noise and choices by the
+exponential mechanism have a bound that no table exceeds, and bounds add up: what its steps spend
+bounds the loss, whatever is looked at.
 """
 
 import math
@@ -92,7 +92,7 @@ class Audit:
     methods : dict of str
         Of several parts the method of each attribute; else empty.
     accounted : Accounted or None
-        Of a new table what its steps spend: the losses are then what is accounted, at every
+        What the steps of a new table spend: the losses are then what is accounted, at every
         scope, and were not computed on this table.
     """
 
@@ -164,7 +164,7 @@ class Audit:
         ]
 
     def _spent(self, accounted: Accounted) -> list[str]:
-        """Say what is accounted, step by step: nothing of it was computed on the table."""
+        """Say what is accounted, step by step, without a look at the table."""
         rows = [
             ("attribute", "share", f"spent, {accounted.unit}"),
             *(
@@ -264,7 +264,7 @@ def _pairs(plan: SyntheticPlan, *, is_concentrated: bool) -> tuple[Fraction, Fra
 
 
 def _noise(noise: CountNoise) -> Fraction:
-    """Return what noise on counts costs of which one record changes two, by 1 each."""
+    """Return the cost of noise on counts where one record changes two counts by 1 each."""
     return 1 / noise.scale if noise.is_gaussian else 2 * (1 << noise.bits) / noise.scale
 
 

@@ -32,7 +32,7 @@ __all__ = ["Expectation", "all_expected", "average", "expectations", "stand_in"]
 Whole = NDArray[np.int64]
 # Sums of squares that are equal may differ so much, relatively, when they are added up.
 LAST_DIGITS = 1e-9
-# Plans of attributes that may be categories in no order, of which it is expected that some change.
+# Plans of categories in no order: the expected error is the share that changes.
 OF_CATEGORIES = (TransitionPlan, ClusterValuePlan, HistogramPlan)
 # Draws of an attribute over which the mean is taken, and of tables beyond so many records.
 DRAWS, LARGE, DRAWS_OF_LARGE = 8, 100_000, 2
@@ -137,7 +137,7 @@ def stand_in(attributes: Sequence[Attribute], n_records: int) -> tuple[GridColum
 
 
 def _of_distribution(part: OneWayPlan, column: GridColumn) -> Expectation:
-    """Draw what a new table's distribution of an attribute hangs on, by seeds of its own."""
+    """Draw the distribution of an attribute in a new table, by seeds of its own."""
     draws = DRAWS if len(column.values) <= LARGE else DRAWS_OF_LARGE
     sources = [RandomSource.seeded(number) for number in range(draws)]
     distance = math.fsum(_distance(part, column, one) for one in sources) / draws
