@@ -213,13 +213,7 @@ Matrix = NDArray[np.float64] | AttributeMatrix
 
 
 def average_ranks(matrix: Matrix) -> Matrix:
-    """Replace values, none missing, by their ranks within the attribute, ties by their average.
-
-    >>> average_ranks(np.array([[7.0], [2.0], [7.0]]))
-    array([[2.5],
-           [1. ],
-           [2.5]])
-    """
+    """Replace values, none missing, by their ranks within the attribute, ties by their average."""
     if isinstance(matrix, AttributeMatrix):
         # Those of all records are asked for by several measures.
         return matrix.ranks if matrix.rows is None else matrix.ranked()

@@ -55,11 +55,7 @@ def type_name(column: Column) -> str:
 
 
 def kind_of(column: Column) -> Kind:
-    """Return how a column's values become numbers: of moments, large numbers and objects by them.
-
-    >>> kind_of(np.array(["2024-01-01", "NaT"], dtype="datetime64[s]"))
-    <Kind.DATE: 'date'>
-    """
+    """Return how a column becomes numbers: told of moments, large numbers and objects by them."""
     dtype: Any = column.dtype
     if type_name(column) == "uint64":
         return Kind.OTHER if len(column) and (column.max() or 0) >= 1 << 63 else Kind.WHOLE
@@ -103,11 +99,6 @@ def _decimals_of_objects(cells: list[Any]) -> NDArray[np.float64] | None:
 
     None where a cell is something else, or where the column as a whole has more than 15 digits,
     from its largest number's first to the last decimal in use.
-
-    >>> _decimals_of_objects([decimal.Decimal("0.10"), None])
-    array([0.1, nan])
-    >>> _decimals_of_objects([decimal.Decimal("1e9"), decimal.Decimal("1e-9")]) is None
-    True
     """
     exact = [cell for cell in cells if isinstance(cell, decimal.Decimal)]
     present = [cell for cell in exact if not cell.is_nan()]
@@ -125,11 +116,7 @@ def _decimals_of_objects(cells: list[Any]) -> NDArray[np.float64] | None:
 
 
 def _decimals_of_series(series: Any) -> NDArray[np.float64] | None:
-    """Return a polars series of decimals as floats; see `_decimals_of_objects`.
-
-    >>> _decimals_of_series(polars.Series([decimal.Decimal("0.10"), None]))
-    array([0.1, nan])
-    """
+    """Return a polars series of decimals as floats; see `_decimals_of_objects`."""
     if not len(series) - series.null_count():
         return np.full(len(series), np.nan)
     places = series.dtype.scale
@@ -286,13 +273,7 @@ def _numbered_objects(entries: list[Any], name: str) -> tuple[NDArray[np.int64],
 
 
 def numbers_of_category(column: Any) -> Any:
-    """Return a category of pandas whose categories are numbers as these; any other as it is.
-
-    >>> import pandas
-    >>> sizes = nw.from_native(pandas.Series([2, 1, 2], dtype="category"), series_only=True)
-    >>> numbers_of_category(sizes).dtype
-    Int64
-    """
+    """Return a category of pandas whose categories are numbers as these; any other as it is."""
     if isinstance(column, np.ndarray) or not column.implementation.is_pandas():
         return column
     native: Any = column.to_native()

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.schema import EPOCH, Cells, Kind
+from microveil.schema import EPOCH, WHOLE_IN_FLOATS, Cells, Kind
 from microveil.table.frames import open_table
 from microveil.table.missing import MissingCodes
-from microveil.table.restore import Numbers
+from microveil.table.restore import MOST_DIGITS, Numbers
 from microveil.table.table import Table, numbered_alike
 
 __all__ = [
@@ -34,9 +34,6 @@ __all__ = [
     "values_repeated",
 ]
 
-# A float64 tells whole numbers apart up to here, hence decimals of a value times their power.
-EXACT = 2**53
-MOST_DECIMALS = 15
 HEAD = 1000
 # Text of more different values than this is hardly one of categories.
 MOST_CATEGORIES = 1000
@@ -215,11 +212,7 @@ def categories_from_data(
 
 
 def categories_seen(table: Table, name: str) -> list[str] | None:
-    """Return the different values of a column of text, in alphabetical order; None of others.
-
-    >>> categories_seen(open_table({"REGION": np.array(["South", None, "North"])}), "REGION")
-    ['North', 'South']
-    """
+    """Return the different values of a column of text, in alphabetical order; None of others."""
     if table.kind(name).is_numeric:
         return None
     try:
@@ -231,11 +224,7 @@ def categories_seen(table: Table, name: str) -> list[str] | None:
 
 
 def decimals_seen(numbers: Numbers) -> int:
-    """Return how many decimals write every float exactly, at most 15, as far as can be known.
-
-    >>> decimals_seen(Numbers(values=np.array([1.25, 3.0]), missing=None))
-    2
-    """
+    """Return how many decimals write every float exactly, at most 15, as far as can be known."""
     values = _present(numbers)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -246,7 +235,7 @@ def decimals_seen(numbers: Numbers) -> int:
     exact = single if np.array_equal(single.astype(np.float64), values) else values
     largest = float(np.abs(values).max())
     decimals = 0
-    while decimals < MOST_DECIMALS and largest * 10 ** (decimals + 1) < EXACT:
+    while decimals < MOST_DIGITS and largest * 10 ** (decimals + 1) < WHOLE_IN_FLOATS:
         power = 10.0**decimals
         if np.array_equal((np.rint(values * power) / power).astype(exact.dtype), exact):
             return decimals
@@ -260,11 +249,7 @@ def _present(numbers: Numbers) -> Cells:
 
 
 def likely_identifier(table: Table, name: str) -> bool:
-    """Whether a numeric column holds whole numbers that are all different.
-
-    >>> likely_identifier(open_table({"ID": np.array([7, 9]), "AGE": np.array([1, 1])}), "ID")
-    True
-    """
+    """Whether a numeric column holds whole numbers that are all different."""
     if table.kind(name) not in (Kind.WHOLE, Kind.DECIMAL):
         return False
     numbers = table.numbers(name, shared=True)
@@ -279,10 +264,6 @@ def likely_person(table: Table, name: str) -> bool:
     """Whether a column is called as the numbers of people are, and holds whole numbers or text.
 
     Its name says so, or ends so and its values repeat, at most a few of each.
-
-    >>> years = open_table({"caseid": np.array([3, 8, 3]), "paid": np.array([1, 1, 2])})
-    >>> likely_person(years, "caseid"), likely_person(years, "paid")
-    (True, False)
     """
     called = "".join(re.findall("[a-z]+", name.casefold()))
     is_named = OF_PEOPLE.fullmatch(called) is not None
@@ -299,11 +280,7 @@ def likely_person(table: Table, name: str) -> bool:
 
 
 def values_repeated(table: Table, name: str) -> int:
-    """Count the different values of a column of which some are there twice; 0 where none is.
-
-    >>> values_repeated(open_table({"ID": np.array([7, 9, 7])}), "ID")
-    2
-    """
+    """Count the different values of a column of which some are there twice; 0 where none is."""
     try:
         alike, absent = numbered_alike(table, name)
     except DataError:
@@ -320,11 +297,7 @@ def _are_different_and_whole(values: Cells) -> bool:
 
 
 def likely_units(table: Table, name: str) -> bool:
-    """Whether whole numbers or text repeat as those of households do: together, a few of each.
-
-    >>> likely_units(open_table({"HOUSEHOLD": np.array([3, 3, 8, 8, 8, 5])}), "HOUSEHOLD")
-    True
-    """
+    """Whether whole numbers or text repeat as those of households do: together, a few of each."""
     kind = table.kind(name)
     if kind not in (Kind.WHOLE, Kind.OTHER):
         return False
@@ -341,12 +314,7 @@ def likely_units(table: Table, name: str) -> bool:
 
 
 def likely_weights(table: Table, name: str) -> bool:
-    """Whether a column is called as a survey's weights are, and holds numbers of 0 or more.
-
-    >>> people = open_table({"WEIGHT": np.array([812.4, 140.0]), "KG_WEIGHT": np.array([61, 80])})
-    >>> likely_weights(people, "WEIGHT"), likely_weights(people, "KG_WEIGHT")
-    (True, False)
-    """
+    """Whether a column is called as a survey's weights are, and holds numbers of 0 or more."""
     words = re.findall("[a-z]+", name.casefold())
     called = any(map(OF_WEIGHTS.fullmatch, words)) and not any(map(OF_MASS.fullmatch, words))
     if not called or table.kind(name) not in (Kind.WHOLE, Kind.DECIMAL):
@@ -356,12 +324,7 @@ def likely_weights(table: Table, name: str) -> bool:
 
 
 def column_of(table: Table, name: str) -> Column:
-    """Return a column as numbers, NaN where missing, or as text, empty where missing.
-
-    >>> from microveil.table import open_table
-    >>> column_of(open_table({"SEX": np.array(["f", None, "m"])}), "SEX")
-    array(['f', '', 'm'], dtype='<U1')
-    """
+    """Return a column as numbers, NaN where missing, or as text, empty where missing."""
     return numbers_of(table, name) if table.kind(name).is_numeric else table.words(name)
 
 

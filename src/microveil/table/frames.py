@@ -91,25 +91,15 @@ def open_table(
 
 
 def open_beside(original: Any, release: Table, missing: MissingCodes | None = None) -> Table:
-    """Open the original of a release, whose columns say what those without any value hold.
-
-    >>> import polars
-    >>> release = open_table(polars.DataFrame({"AGE": [31, 45]}))
-    >>> open_beside(polars.DataFrame({"AGE": [None, None]}), release).kind("AGE")
-    <Kind.WHOLE: 'whole number'>
-    """
+    """Open the original of a release, whose columns say what those without any value hold."""
     return open_table(original, missing, {name: release.kind(name) for name in release.names})
 
 
 def _seen(table: Any) -> Table:
     # narwhals would word errors about names with the frame's own message.
-    library = type(table).__module__.partition(".")[0]
-    if library == "pandas":
-        check_names(list(getattr(table, "columns", ())))
-    elif library == "pyarrow":
-        check_names(list(getattr(table, "column_names", ())))
-    elif isinstance(table, Mapping):
-        check_names(list(table))
+    named = {"pandas": "columns", "pyarrow": "column_names"}
+    own = named.get(type(table).__module__.partition(".")[0], "")
+    check_names(list(table if isinstance(table, Mapping) else getattr(table, own, ())))
     if isinstance(table, polars.LazyFrame):
         return _of_lazy(columns_of(table), files_of(table))
     if isinstance(table, Mapping):
@@ -145,12 +135,7 @@ def _of_arrays(arrays: Mapping[str, Any]) -> Table:
 
 
 def table_of_frame(given: Any) -> Table:
-    """See the records of a frame as typed columns, however few they are.
-
-    >>> import polars
-    >>> table_of_frame(polars.DataFrame({"AGE": [31]})).n_records
-    1
-    """
+    """See the records of a frame as typed columns, however few they are."""
     try:
         frame: nw.DataFrame[Any] | None = nw.from_native(given, eager_only=True)
     except (TypeError, ValueError):
@@ -179,10 +164,6 @@ def _stated(table: Table, name: str, kind: Kind, most: int) -> Table:
 
     Where no more than ``most`` cells have a value, and these make the column another type than
     that, they would show in it: such a column is one `of_few`.
-
-    >>> import polars
-    >>> _stated(table_of_frame(polars.DataFrame({"AGE": [None]})), "AGE", Kind.WHOLE, 1).kind("AGE")
-    <Kind.WHOLE: 'whole number'>
     """
     own = table.columns[name]
     if isinstance(own, np.ndarray):
@@ -288,11 +269,7 @@ def check_names(names: list[Any]) -> None:
 
 
 def pattern_among(names: Iterable[str]) -> int | None:
-    """Return the number of the first name that a library would take for a pattern, from 1.
-
-    >>> pattern_among(["A", "^B$"])
-    2
-    """
+    """Return the number of the first name that a library would take for a pattern, from 1."""
     for number, name in enumerate(names, start=1):
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             return number

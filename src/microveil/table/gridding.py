@@ -142,11 +142,7 @@ def on_grid(
 
 
 def _counted(records: NDArray[np.bool_]) -> str:
-    """Say how many records break a rule, and which is the first, from 1.
-
-    >>> _counted(np.array([False, True, True]))
-    '2 records, the first record 2'
-    """
+    """Say how many records break a rule, and which is the first, from 1."""
     count, first = int(records.sum()), int(records.argmax()) + 1
     return f"record {first}" if count == 1 else f"{count} records, the first record {first}"
 

@@ -53,11 +53,7 @@ _UNLIMITED = 1 << 60
 
 
 def to_read(size: int, cells: int, each: int = CELL) -> int:
-    """Forecast how many bytes a table takes while so many bytes of its file are read.
-
-    >>> to_read(30_000_000, 5_000_000)
-    120000000
-    """
+    """Forecast how many bytes a table takes while so many bytes of its file are read."""
     return size + each * cells
 
 
@@ -67,9 +63,6 @@ def to_protect(
     """Forecast how many bytes protecting attributes takes that are at hand together.
 
     From a file this is read whole as well, and the release held against it.
-
-    >>> to_protect(1_000_000, 5, one_by_one=True)
-    200000000
     """
     each = (APART if one_by_one else TOGETHER) + (OF_FILE if from_file else 0)
     return n_records * n_attributes * each
@@ -161,9 +154,6 @@ def allowed_memory(asked: int | None) -> int | None:
     """Return how many bytes may be taken beside the libraries; None where the system says nothing.
 
     What was asked for, which counts these, or four fifths of what is free.
-
-    >>> allowed_memory(1_000_000_000)
-    750000000
     """
     if asked is not None:
         return asked - LIBRARIES
@@ -186,11 +176,7 @@ def _rule(what: str, needed: int, free: int) -> str:
 
 
 def _in_words(size: int) -> str:
-    """Write a number of bytes.
-
-    >>> _in_words(12_345_678_901), _in_words(20_000_000)
-    ('12.3 GB', '20 MB')
-    """
+    """Write a number of bytes."""
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 

@@ -79,11 +79,7 @@ class MissingCodes:
         return bool(self.by_column or self.of_text)
 
     def and_of(self, by_column: Mapping[str, tuple[GivenCode, ...]]) -> "MissingCodes":
-        """Return these and the codes of columns besides.
-
-        >>> MissingCodes(by_column={"A": (-9,)}).and_of({"A": (-8,), "B": ("x",)}).by_column
-        {'A': (-9, -8), 'B': ('x',)}
-        """
+        """Return these and the codes of columns besides."""
         names = dict.fromkeys((*self.by_column, *by_column))
         both = {
             name: {str(code): code for code in (*self.of_column(name), *by_column.get(name, ()))}
@@ -99,9 +95,6 @@ class MissingCodes:
         """Return the text that is missing in a column of a file of text, whatever its type.
 
         Codes with digits may be values of it: they are found once it has a type.
-
-        >>> MissingCodes(by_column={"A": (-9, "x", "-8")}, of_text=("?",)).words_of("A")
-        ('x', '?')
         """
         words = (code for code in self.of_column(name) if isinstance(code, str))
         return (*(word for word in words if not DIGITS & set(word)), *self.of_text)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import ranking
+from microveil.schema import WHOLE_IN_FLOATS
 
 __all__ = ["Counted", "InOrder", "counted", "in_order", "numbers_in_order", "ranks_of"]
 
@@ -15,8 +16,6 @@ __all__ = ["Counted", "InOrder", "counted", "in_order", "numbers_in_order", "ran
 # so many different ones and fewer than values by so much; some are looked at first.
 MANY = 2_000
 PARTS_OF_ONE, MOST_COUNTED, FEWER, SOME = (1.0, 10.0, 100.0, 1000.0), 1 << 20, 4, 64
-# float64 tells all whole numbers apart up to here.
-LARGEST_WHOLE = 1 << 53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,7 +72,7 @@ def counted(values: NDArray[np.float64]) -> Counted | None:
         return None
     lowest = float(np.fmin.reduce(values)) * per_unit
     highest = float(np.fmax.reduce(values)) * per_unit
-    if not -LARGEST_WHOLE <= lowest <= highest <= LARGEST_WHOLE:
+    if not -WHOLE_IN_FLOATS <= lowest <= highest <= WHOLE_IN_FLOATS:
         return None
     first, last = round(lowest), round(highest)
     if last - first >= min(MOST_COUNTED, len(values) // FEWER):
