@@ -16,7 +16,6 @@ import pytest
 
 import made
 import microveil as mv
-from microveil.cli.flags import flag
 from microveil.compare.choices import read_choice
 from microveil.compare.grid import read_grid
 from microveil.evaluation.assess import assess
@@ -354,11 +353,6 @@ def test_what_a_method_may_not_declare_is_refused_whole():
     with pytest.raises(ValueError, match="another method of the id"):
         register(replace(TRIAL, id="laplace"))
     assert (arguments(), dict(METHODS)) == before
-
-
-def test_a_mark_that_is_not_given_is_no_argument():
-    """A recipe's own stays, and no method is said to have no use for it."""
-    assert flag("m", bool, "M.", denied=True).default is None
 
 
 def test_a_step_of_a_comparison_may_be_below_0():

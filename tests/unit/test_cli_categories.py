@@ -78,17 +78,6 @@ def test_bounds_of_text_stay_a_synonym(file):
     assert guarantee["attributes"]["E"]["domain"] == LEVELS
 
 
-def test_values_follow_the_longest_name_that_a_column_has(file):
-    """An equals sign may stand in a name and in a value."""
-    _, guarantee = protected(
-        file, "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "c,c=d",
-        "--bounds", "c=-9:9", "--bounds", "c=d=-20:20", "--budget", "c=d=3",
-    )  # fmt: skip
-    assert guarantee["attributes"]["c"]["domain"] == [-9, 9]
-    assert guarantee["attributes"]["c=d"]["domain"] == [-20, 20]
-    assert guarantee["exact"]["shares"] == {"c": "1/4", "c=d": "3/4"}
-
-
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
@@ -99,7 +88,10 @@ def test_values_follow_the_longest_name_that_a_column_has(file):
     ],
 )
 def test_an_entry_that_names_no_column_is_refused(entries, message):
-    """In a sentence that says which."""
+    """In a sentence that says which; of two entries for one column the last counts."""
+    assert split_pairs(["c=1:2", "c=d=0:1", "c=1:3"], "--bounds", PEOPLE.columns) == {
+        "c": "1:3", "c=d": "0:1",
+    }  # fmt: skip
     with pytest.raises(RequestError, match=message):
         split_pairs(entries, "--bounds", PEOPLE.columns)
 
@@ -163,12 +155,6 @@ def test_a_recipe_keeps_the_mark_of_a_list_read_from_the_data():
     assert [condition.id for condition in planned.guarantee.conditions] == ["categories"]
 
 
-def test_an_order_of_no_list_is_refused():
-    """An entry that says nothing must not pass for one that does."""
-    with pytest.raises(RequestError, match=r"attributes\.E\.ordered.*none are listed"):
-        read_recipe({"attributes": {"E": entry(ordered=True)}})
-
-
 def test_a_domain_given_goes_before_the_one_of_the_recipe():
     """Whichever kind either is: an attribute has one domain."""
     recipe = {"bounds": {"A": (0, 9), "B": (0, 9)}, "categories": {"C": ["a", "b"]}}
@@ -209,8 +195,3 @@ def test_no_category_leaves_its_comment():
     assert tomllib.loads(listed)["categories"] == sorted(words)
     many = proposed_recipe({"W": np.arange(1001).astype(str)}, show_values=True).text
     assert "different values seen in the data: 1001" in many
-
-
-def test_of_two_entries_for_one_column_the_last_counts():
-    """As for any flag that is given twice."""
-    assert split_pairs(["c=1:2", "c=1:3"], "--bounds", ["c"]) == {"c": "1:3"}
