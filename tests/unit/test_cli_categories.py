@@ -9,7 +9,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.named_values import split_pairs
+from microveil.commands.asking import split_pairs
 from microveil.commands.proposal import proposed_recipe
 from microveil.errors import RequestError
 from microveil.protect.recipe import merged, read_recipe
