@@ -55,9 +55,6 @@ def epsilon_scopes(
     return Scopes(**dict(zip(("cluster", "vector", "row"), covers, strict=True)))
 
 
-NOTHING_COVERED = epsilon_scopes(None, None, None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
     """What a request leaves to a method: its parameters and the steps it may choose.
@@ -200,7 +197,7 @@ class Promise:
 
     model: Model
     epsilon: Fraction | None = None
-    scopes: Scopes = NOTHING_COVERED
+    scopes: Scopes = Scopes()
     conditions: tuple[Condition, ...] = ()
     caveats: tuple[str, ...] = ()
     title: str | None = None

@@ -137,12 +137,7 @@ class ClusterValuePlan(_ClusterPlan):
 class HistogramPlan(_ClusterPlan):
     """A category for every record, drawn by its cluster's noisy counts.
 
-    Attributes
-    ----------
-    counts : int64 array (n_clusters, n_categories)
-    scale : int
-        Of the noise on every count, in steps of the noise grid.
-    grid : NoiseGrid
+    Counts are int64 (n_clusters, n_categories); the scale of their noise is in steps of the grid.
     """
 
     counts: Whole

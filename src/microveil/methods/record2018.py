@@ -94,22 +94,14 @@ def _promise(setting: Setting) -> Promise:
     """Promise by partition: as `dp-um`, or with the partition taken as given."""
     if setting.choices["partition"] == "ranking":
         return promise_dp_um(setting)
-    total = setting.epsilon
-    if setting.choices["partition"] == "mdav":
-        scopes = epsilon_scopes(total, None, None)
-        return Promise(
-            model=Model.INDIVIDUAL,
-            epsilon=total,
-            scopes=scopes,
-            conditions=(_SCALES, cluster_sizes()),
-            caveats=(_GIVEN, _BY_DISTANCE),
-        )
+    total, by_distance = setting.epsilon, setting.choices["partition"] == "mdav"
+    vector = None if by_distance else total
     return Promise(
         model=Model.INDIVIDUAL,
         epsilon=total,
-        scopes=epsilon_scopes(total, total, total if setting.unlinked else None),
-        conditions=(_SCALES, rank_boundaries(), cluster_sizes()),
-        caveats=(_GIVEN,),
+        scopes=epsilon_scopes(total, vector, vector if setting.unlinked else None),
+        conditions=(_SCALES, *(() if by_distance else (rank_boundaries(),)), cluster_sizes()),
+        caveats=(_GIVEN, _BY_DISTANCE) if by_distance else (_GIVEN,),
     )
 
 
