@@ -197,7 +197,7 @@ class Promise:
 
     model: Model
     epsilon: Fraction | None = None
-    scopes: Scopes = Scopes()
+    scopes: Scopes = field(default_factory=Scopes)
     conditions: tuple[Condition, ...] = ()
     caveats: tuple[str, ...] = ()
     title: str | None = None
