@@ -51,19 +51,12 @@ def of_the_weather():
     del METHODS["weather-um"]
 
 
-EVERY = (
-    OWN,
-    condition_of("noise-scales"),
-    condition_of("rank-boundaries"),
-    condition_of("cluster-sizes"),
-    condition_of("columns-chosen"),
-    condition_of("parameters-chosen"),
-    condition_of("missing-cells"),
-    condition_of("exact-cells"),
-    condition_of("outside-checked"),
-    condition_of("repeated-people"),
-    condition_of("kept-columns", names=["place"]),
+NAMED = (
+    "noise-scales rank-boundaries cluster-sizes columns-chosen parameters-chosen missing-cells "
+    "exact-cells outside-checked repeated-people kept-columns"
 )
+EVERY = (OWN, *(condition_of(name, names=["place"]) for name in NAMED.split()))
+OF_RANKS = ["noise-scales", "rank-boundaries", "cluster-sizes"]
 # Every method with every choice that bears on its conditions, and their ids.
 CASES = [
     ("laplace", {}, []),
@@ -80,16 +73,8 @@ CASES = [
     ("kanon-dp", {"sensitivity": "vector"}, ["noise-scales"]),
     ("record-dp", {"partition": "ranking"}, []),
     ("record-dp", {"partition": "mdav"}, ["noise-scales", "cluster-sizes"]),
-    (
-        "record-dp",
-        {"partition": "optimal"},
-        ["noise-scales", "rank-boundaries", "cluster-sizes"],
-    ),
-    (
-        "record-dp",
-        {"partition": "noise-aware"},
-        ["noise-scales", "rank-boundaries", "cluster-sizes"],
-    ),
+    ("record-dp", {"partition": "optimal"}, OF_RANKS),
+    ("record-dp", {"partition": "noise-aware"}, OF_RANKS),
     ("mdav", {}, ["repeated-people"]),
     ("mdav-insensitive", {}, ["repeated-people"]),
     ("v-mdav", {}, ["repeated-people"]),
