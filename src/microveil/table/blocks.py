@@ -144,11 +144,7 @@ class AttributeMatrix:
 
     @cached_property
     def ranks(self) -> "AttributeMatrix":
-        """The ranks of each attribute, see `average_ranks`: taken once, and kept."""
-        return self.ranked()
-
-    def ranked(self) -> "AttributeMatrix":
-        """Return the ranks of each attribute, and keep none."""
+        """The ranks of each attribute, see `average_ranks`: several measures ask for them."""
         reused, counted_of = Reused(), self.counted
         columns: list[Any] = in_threads(
             lambda a: ranks_of(self.column(a, slice(None), reused), narrow=True, few=counted_of[a]),
@@ -215,8 +211,7 @@ Matrix = NDArray[np.float64] | AttributeMatrix
 def average_ranks(matrix: Matrix) -> Matrix:
     """Replace values, none missing, by their ranks within the attribute, ties by their average."""
     if isinstance(matrix, AttributeMatrix):
-        # Those of all records are asked for by several measures.
-        return matrix.ranks if matrix.rows is None else matrix.ranked()
+        return matrix.ranks
     return np.column_stack([ranks_of(values) for values in matrix.T])
 
 
