@@ -227,26 +227,23 @@ def _free(stem: str, suffix: str = "") -> str:
 
 
 RELEASE = (
-    flag("overwrite", bool, "Replace an earlier release.", default=False),
+    flag("overwrite", bool, "Replace an earlier release."),
     flag(
         "public_report",
         bool,
         "Write a page that may be published with the release, FOLDER/report.html.",
-        default=False,
     ),
     flag(
         "custodian_report",
         bool,
         "Write the custodian's page, FOLDER-custodian/report.html, of more than 50,000 records "
         "too: it takes longer than to protect them.",
-        default=False,
     ),
     flag(
         "with_measurements",
         bool,
         "dp-synthetic: publish the noisy counts and their margins too, FOLDER/measurements.json "
         "and margins.json.",
-        default=False,
     ),
     flag("population", str, DECLARED["population"].help),
     flag("ledger", Path, "Counts releases; by default microveil-ledger.jsonl beside FOLDER."),
@@ -254,15 +251,12 @@ RELEASE = (
         "format", str, f"Of the release: {', '.join(written_formats())}; by default that of DATA."
     ),
     flag(
-        "into",
-        str,
-        "A table of PostgreSQL to be made too: postgresql://HOST/DATABASE?table=NAME.",
+        "into", str, "A table of PostgreSQL to be made too: postgresql://HOST/DATABASE?table=NAME."
     ),
     flag(
         "escape_formulas",
         bool,
         "In CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
-        default=False,
     ),
     flag(
         "linkage",
@@ -409,18 +403,9 @@ MEASURED = (
         str,
         "The column of survey weights: figures by it beside the others; by default the recipe's.",
     ),
+    flag("corrected", bool, "Correct the shares of what pram drew, by its public matrix."),
     flag(
-        "corrected",
-        bool,
-        "Correct the shares of what pram drew, by its public matrix.",
-        default=False,
-    ),
-    flag(
-        "linkage",
-        bool,
-        "Link records of the release with the original.",
-        default=True,
-        denied=True,
+        "linkage", bool, "Link records of the release with the original.", default=True, denied=True
     ),
     SAMPLE,
 )
@@ -537,12 +522,7 @@ ATTACKED = (
         "dropped; by default the recipe that the release was made by.",
     ),
     flag("control", str, "A table of people held out before the release was made."),
-    flag(
-        "tolerance",
-        float,
-        "How near a guess has to come, in standard deviations.",
-        default=0.05,
-    ),
+    flag("tolerance", float, "How near a guess has to come, in standard deviations.", default=0.05),
     SAMPLE,
     flag("seed", int, "Decides who is attacked.", default=0),
 )

@@ -67,12 +67,16 @@ def flag(
 ) -> inspect.Parameter:
     """Return a flag as a keyword argument of a command: what it takes, its help, if it has a no.
 
+    One that says yes or no and has no flag of its own for no is off where it is not given.
+
     >>> flag("seed", int, "Experiments only.").annotation.__args__
     (int | None,)
     """
     written = written or f"--{name.replace('_', '-')}"
     if denied:
         written = f"{written}/--no-{written.removeprefix('--')}"
+    elif taken is bool:
+        default = False
     kind: Any = list[str] if taken in (list, dict) else taken
     kind = kind | None if default is None else kind
     option = Annotated[kind, typer.Option(written, help=words)]
@@ -156,9 +160,7 @@ READ_OFF = {
     "categories": flag(
         "bounds_from_data", float, "Read bounds from the data, times this factor: a leak."
     ),
-    "resolution": flag(
-        "resolution_from_data", bool, "Take the decimals seen in the data.", default=False
-    ),
+    "resolution": flag("resolution_from_data", bool, "Take the decimals seen in the data."),
 }
 CODES = tuple(flag(name, list, DECLARED[name].help) for name in ("missing_codes", "missing_values"))
 SAMPLE = flag(
@@ -177,8 +179,8 @@ ANALYSES = (
         "random forest.",
     ),
     flag("formula", str, "Fit a regression before and after: 'TAX ~ INCOME + AGE'."),
-    flag("logistic", bool, "Fit log odds of an outcome of 0 and 1.", default=False),
-    flag("propensity", bool, "See whether a model tells the tables apart.", default=False),
+    flag("logistic", bool, "Fit log odds of an outcome of 0 and 1."),
+    flag("propensity", bool, "See whether a model tells the tables apart."),
 )
 
 
