@@ -35,27 +35,14 @@ class Partition:
         return len(self.sizes)
 
     def among(self, present: NDArray[np.bool_]) -> "Partition":
-        """Return the same clusters in a table where only some records are present.
-
-        >>> order, sizes = np.array([1, 0]), np.array([2])
-        >>> pair = Partition(order=order, sizes=sizes, n_records=2)
-        >>> pair.among(np.array([True, False, True])).labels
-        array([ 0, -1,  0])
-        """
+        """Return the same clusters in a table where only some records are present."""
         # In as few bytes as the order has, where the table needs no more.
         kind = self.order.dtype if len(present) <= np.iinfo(self.order.dtype).max else np.int64
         positions = np.flatnonzero(present).astype(kind)
         return replace(self, order=positions[self.order], n_records=len(present))
 
     def within(self, present: NDArray[np.bool_]) -> "Partition":
-        """Return what is left of the clusters where only some records are present.
-
-        >>> order, sizes = np.array([1, 0, 2]), np.array([2, 1])
-        >>> clusters = Partition(order=order, sizes=sizes, n_records=3)
-        >>> left = clusters.within(np.array([False, True, False]))
-        >>> left.order.tolist(), left.sizes.tolist()
-        ([0], [1, 0])
-        """
+        """Return what is left of the clusters where only some records are present."""
         there = present[self.order]
         cluster = np.repeat(np.arange(self.n_clusters), self.sizes)[there]
         places = np.cumsum(present) - 1
@@ -78,12 +65,7 @@ class Partition:
         return labels
 
     def broadcast(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the value of its cluster for each record, 0 outside all: O(n), one column.
-
-        >>> order, sizes = np.array([1, 2, 0, 3]), np.array([2, 2])
-        >>> Partition(order=order, sizes=sizes, n_records=4).broadcast(np.array([5, 7]))
-        array([7, 5, 5, 7])
-        """
+        """Return the value of its cluster for each record, 0 outside all: O(n), one column."""
         make = np.empty if len(self.order) == self.n_records else np.zeros
         out = make(self.n_records, dtype=values.dtype)
         kernel.broadcast(self.order, self.sizes, values, out)

@@ -323,13 +323,12 @@ def _prepared(
         raise DataError("categories", "they are not as many as the records", "pass a row for each")
     points = np.empty((len(values), values.shape[1] + codes.shape[1]))
     numbers = points[:, : values.shape[1]]
+    numbers[:] = values
     there = ~np.isnan(values)
     lacks = not there.all()
-    numbers[:] = values if lacks else standardised(values)
-    if lacks:
-        for score, present in zip(numbers.T, there.T, strict=True):
-            if present.any():
-                score[present] = standardised(score[present, np.newaxis])[:, 0]
+    for score, present in zip(numbers.T, there.T, strict=True):
+        if present.any():
+            score[present] = standardised(score[present, np.newaxis])[:, 0]
     points[:, values.shape[1] :] = codes if codes.shape[1] else 0
     counts = np.array(
         [np.bincount(column, minlength=n_categories) for column in codes.T], dtype=np.int64
