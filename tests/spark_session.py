@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,7 @@ SETTINGS = {
     "spark.shuffle.compress": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.python.daemon.module": "spark_daemon",
 }
 SIZES = ("S", "M", "L")
 
@@ -29,6 +31,7 @@ def spark():
     """Two threads in this process, that try a task three times: one session for all tests."""
     pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join([f"{Path(__file__).parent}", *sys.path])
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2,3]")
