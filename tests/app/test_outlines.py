@@ -115,6 +115,7 @@ def test_nothing_is_declared_before_the_table_is_read(tmp_path):
     assert "attributes" not in on(tmp_path, visit).text
 
 
+@pytest.mark.usefixtures("instantly")
 def test_what_is_read_takes_the_place_of_what_was_declared(folder):
     """The proposal alone is shown, also where the file is another by then."""
 

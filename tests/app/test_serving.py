@@ -259,8 +259,10 @@ def test_two_pages_do_not_disturb_each_other(start):
     assert other.ask().status == 200
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("is_opened", [True, False])
+@pytest.mark.parametrize(
+    ("number", "is_opened"),
+    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGHUP, True)],
+)
 def test_it_ends_cleanly(start, number, is_opened):
     """Ctrl-C, SIGTERM and SIGHUP end the application too, and leave no file."""
     server = start()
