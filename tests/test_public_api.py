@@ -101,6 +101,18 @@ def test_import_loads_nothing_heavy():
         assert f"'{name}'" not in loaded
 
 
+def test_regression_and_propensity_load_no_optional_library():
+    """Two measures that other libraries offer too are ours."""
+    code = (
+        "import sys; from microveil.utility import propensity, regression\n"
+        "table = {'A': [1.0, 2.0, 4.0, 3.0], 'B': [1.0, 3.0, 2.0, 5.0]}\n"
+        "regression.compare_regressions(table, table, 'B ~ A')\n"
+        "propensity.propensity(table, table, order=1)\n"
+        "print(*sys.modules)"
+    )
+    assert not {*python(code).split()} & {*OPTIONAL, "sklearn", "statsmodels", "patsy"}
+
+
 def test_protect_loads_no_optional_library(second):
     """Arrays are protected without pandas and the like, and pyarrow is loaded for none."""
     loaded = set(second[1].split())
