@@ -8,7 +8,7 @@ from typing import Any
 from microveil.guarantee.budget import exact_text, shown
 from microveil.guarantee.scope import Model, Scopes
 from microveil.schema import EPOCH, Attribute, Bounds, Categories, Domain, Kind, Source, written
-from microveil.text import one_line
+from microveil.text import listed, one_line
 
 __all__ = ["RESPONSE", "AttributeTerms", "PartTerms", "Transition", "Unit"]
 
@@ -166,6 +166,11 @@ class PartTerms:
     k: int | None
     scopes: Scopes  # nothing is covered where a seed drew it
     shuffle: str | None  # "rows" or "columns", in a random order of their own
+
+    @property
+    def named(self) -> str:
+        """Its attributes, in a line."""
+        return listed(self.attributes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values."""
