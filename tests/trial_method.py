@@ -60,6 +60,8 @@ TRIAL = Method(
     deed="Means of clusters were released with noise.",
     plan=_plan,
     promise=_promise,
+    needs=frozenset({"k", "epsilon", "bounds"}),
+    randomness="laplace",
     arguments={
         "strength": (),
         "pace": ("fast", "slow"),

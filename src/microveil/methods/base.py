@@ -243,9 +243,9 @@ class Method:
     deed: str
     plan: Callable[[Sequence[GridColumn], Choices], Any]
     promise: Callable[[Setting], Promise]
-    needs: frozenset[Need] = frozenset(("k", "epsilon", "bounds"))
+    needs: frozenset[Need]
+    randomness: str | None
     can: frozenset[Ability] = frozenset()
-    randomness: str | None = "laplace"
     without_units: str | None = "what is proved of it is proved of single records"
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sets_aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

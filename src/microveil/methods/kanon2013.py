@@ -283,6 +283,8 @@ METHODS = (
         " least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=kanon_dp,
         promise=_promise,
+        needs=frozenset({"k", "epsilon", "bounds"}),
+        randomness="laplace",
         can=frozenset({"categories"}),
         arguments={
             "composition": ("sequential", "parallel"),

@@ -25,14 +25,14 @@ from microveil.utility.expected_randomisation import (
     expected_transition_error,
 )
 
-__all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan"]
+__all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan", "ValuesPlan"]
 
 # Noise that is larger counts as so large: 2**62 is a float64 and fits 64 bits.
 FARTHEST = 2.0**62
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ValuesPlan(SinglePlan):
+class ValuesPlan(SinglePlan):
     """A plan by which every value is randomised on its own: int64 (n_present,), in grid units."""
 
     values: NDArray[np.int64]
@@ -72,7 +72,7 @@ def _added(
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisePlan(_ValuesPlan):
+class NoisePlan(ValuesPlan):
     """Noise of a law on every value (k-noise), of variance delta**2 / 3 in grid units.
 
     ``delta`` is half the width of an interval.
@@ -112,7 +112,7 @@ class NoisePlan(_ValuesPlan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalPlan(_ValuesPlan):
+class IntervalPlan(ValuesPlan):
     """A draw among the values of the record's own interval (k-PRAM), or a permutation of these.
 
     Intervals are clusters of the present records, ascending; ``in_order`` has their values.

@@ -114,6 +114,8 @@ METHODS = (
         "replaced by its cluster's mean plus noise.",
         plan=record_dp,
         promise=_promise,
+        needs=frozenset({"k", "epsilon", "bounds"}),
+        randomness="laplace",
         can=frozenset({"one by one"}),
         arguments={
             "partition": ("mdav", "ranking", "optimal", "noise-aware"),

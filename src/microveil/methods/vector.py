@@ -107,6 +107,7 @@ METHODS = (
             partition=_partition, representative=winsorised_means, noise=_noise, smallest_k=3
         ),
         promise=_promise,
+        randomness="laplace",
         needs=frozenset({"k", "epsilon"}),
         can=frozenset({"one by one", "isotonic", "exact cells"}),
         without_units=NO_GROUP_PRIVACY,

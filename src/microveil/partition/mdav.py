@@ -3,7 +3,7 @@
 Records may be mixed: numbers, ordinal ranks among them, and categories in no order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -199,6 +199,9 @@ def insensitive_mdav(
     return Partition(order=order, sizes=ranking_sizes(len(values), int(k)), n_records=len(values))
 
 
+BY_DISTANCE: Mapping[str, Callable[..., Partition]] = {"mdav": mdav, "v-mdav": v_mdav}
+
+
 def joint_partition(
     name: str,
     columns: Sequence[Whole],
@@ -236,8 +239,7 @@ def joint_partition(
         return replace(found, sizes=_runs_of_units(units[found.order].tolist(), int(k)))
     others = [column for column, in_order in zip(columns, ranked, strict=True) if not in_order]
     categories = np.column_stack(others) if others else None
-    partitioned = v_mdav if name == "v-mdav" else mdav
-    return partitioned(matrix, k, categories=categories, missing="protect", units=units)
+    return BY_DISTANCE[name](matrix, k, categories=categories, missing="protect", units=units)
 
 
 def _runs_of_units(units: Sequence[int], k: int) -> Whole:

@@ -89,10 +89,12 @@ def _unit(request: "Request") -> Iterator[RequestError]:
             )
         return
     if method.refuses_unit is not None:
+        # Whoever asks for no epsilon may count people instead.
+        able = "max_rows" if "epsilon" in method.needs else "unit"
         yield RequestError(
             "unit",
             f"{method.id} cannot protect all records of a unit together: {method.refuses_unit}",
-            f"choose {_able(lambda one: one.uses('max_rows'))}, or leave out unit, and a record is "
+            f"choose {_able(lambda one: one.uses(able))}, or leave out unit, and a record is "
             "what is protected",
         )
         return

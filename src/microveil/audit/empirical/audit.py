@@ -265,11 +265,14 @@ def _spends(part: AttributePlan) -> bool:
     return part.share is not None or isinstance(part, OneWayPlan)
 
 
+_NONE_SPENT = "no epsilon is spent on it that could be bounded"
+
+
 def _no_epsilon(part: AttributePlan | None) -> RequestError:
     place = "method" if part is None else part.attribute.place
-    return RequestError(
-        place, "no epsilon is spent on it that could be bounded", f"choose one of {ATTACKED}"
-    )
+    is_spent = part is not None and part.share is not None
+    rule = "this audit has no experiment for its method" if is_spent else _NONE_SPENT
+    return RequestError(place, rule, f"choose one of {ATTACKED}")
 
 
 def _loss(part: AttributePlan) -> float:
