@@ -332,3 +332,13 @@ def test_a_recipe_asks_for_units(written, tmp_path):
     plan = mv.plan(pl.read_csv(place / "people.csv"), recipe=path, epsilon=30, delta=0)
     assert plan.guarantee.unit.to_dict() == {"column": "HOUSEHOLD", "max_rows": 3}
     assert plan.guarantee.n_records == 216
+
+
+def test_missing_cells_are_protected_where_clusters_count_people():
+    """A column whose values are many people's is no column of few; one of one person's is."""
+    table = {"A": np.arange(24) * 7 % 11, "U": np.arange(24) // 3}
+    asked = {"method": "mdav", "k": 3, "unit": "U", "missing": "protect", "attributes": "A"}
+    assert mv.plan(table, **asked).guarantee.k == 3
+    lone = pl.DataFrame({"A": [1.0, 2.0, 3.0, *[None] * 21], "U": table["U"]})
+    with pytest.raises(mv.DataError, match="in those of one unit"):
+        mv.plan(lone, **asked, resolution={"A": 1})

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import microveil as mv
+from microveil.protect.draw import draw
 from microveil.protect.release import Manifest
 from microveil.report import custodian_report, publishable_report
 
@@ -87,3 +88,23 @@ def test_copies_in_the_process_have_the_manifest(copied, tmp_path):
     assert again.guarantee == release.guarantee
     assert np.shares_memory(again.data["x"], release.data["x"]) == (copied is copy.copy)
     again.write(tmp_path / "release")
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("dp-um", {}),
+        ("mdav", {}),
+        ("kanon-dp", {"attributes": ["x", "y"], "sensitivity": "vector"}),
+        ("dp-synthetic", {"epsilon": 9}),
+    ],
+)
+def test_a_pickled_plan_is_drawn_as_the_plan_is(method, more):
+    """It is the custodian's, and holds the table."""
+    table = {"x": VALUES, "y": VALUES[::-1].copy()}
+    asked = {"k": 3, "epsilon": 1, "attributes": ["x"], "bounds": {"x": (0, 60), "y": (0, 60)}}
+    planned = mv.plan(table, method=method, **{**asked, **more})
+    again = pickle.loads(pickle.dumps(planned))  # noqa: S301 -- written here
+    assert again.guarantee == planned.guarantee
+    ours, theirs = (draw(one, seed=1).data for one in (planned, again))
+    assert all((ours[name] == theirs[name]).all() for name in ours)

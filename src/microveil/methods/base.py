@@ -255,6 +255,10 @@ class Method:
         """The least cluster size that its plan can work with, 1 where that says none."""
         return getattr(self.plan, "smallest_k", 1)
 
+    def __reduce__(self) -> tuple[Callable[[str], "Method"], tuple[str]]:
+        """Pickle its id: its steps are the registry's."""
+        return _registered, (self.id,)
+
     @property
     def refuses_unit(self) -> str | None:
         """Why all records of a unit cannot be protected together; None where they can be."""
@@ -309,3 +313,7 @@ class Method:
 
 # By id; see `microveil.methods.register`.
 METHODS: dict[str, Method] = {}
+
+
+def _registered(id: str) -> Method:  # noqa: A002 -- as `Method` has it
+    return METHODS[id]

@@ -25,10 +25,10 @@ almost everywhere; and a mode or median as an individual method would publish it
 sensitivity of 0 as soon as it leads by three, so that it would come out exactly.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,30 +65,21 @@ def _noisy(
         _refuse_categories(columns)
     ranked = [column for column in columns if column.attribute.kind.is_ranked]
     places = {column.attribute.name: index for index, column in enumerate(ranked)}
-    # Found when first asked for: a plan by composition needs it for its audit alone.
-    found = cache(lambda: _joint_shifts(ranked, partition))
-    held = _in_any_cluster(ranked, partition, found()) if by_vector else None
+    block = _Block(columns=ranked, partition=partition)
+    held = _in_any_cluster(ranked, partition, block.shifts) if by_vector else None
     plans: list[CentroidPlan | HistogramPlan] = []
     for column in columns:
         name = column.attribute.name
         if _is_redrawn(column, choices):
             plans.append(_redrawn(column, partition, choices))
             continue
-        shifts = _AttributeShifts(of_block=found, index=places[name])
+        shifts = _AttributeShifts(block=block, index=places[name])
         if held is None:
             noise = _by_composition(column, partition, choices, shifts)
         else:
             noise = _by_vector(partition, choices.shares[name], shifts, held)
         plans.append(joint_centroids(column, partition, choices.shares[name], noise))
     return plans
-
-
-def _joint_shifts(columns: Sequence[GridColumn], partition: Partition) -> JointShifts:
-    """Return how far one record moves attributes whose clusters are formed together."""
-    values = [column.values for column in columns]
-    return joint_shifts(
-        values, partition.order, partition.sizes, [domain(column.attribute) for column in columns]
-    )
 
 
 def _is_redrawn(column: GridColumn, choices: Choices) -> bool:
@@ -171,15 +162,30 @@ def _in_any_cluster(
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Block:
+    """How far one record moves attributes whose clusters are formed together."""
+
+    columns: Sequence[GridColumn]
+    partition: Partition
+
+    @cached_property
+    def shifts(self) -> JointShifts:
+        # Found when first asked for: a plan by composition needs it for its audit alone.
+        values = [column.values for column in self.columns]
+        domains = [domain(column.attribute) for column in self.columns]
+        return joint_shifts(values, self.partition.order, self.partition.sizes, domains)
+
+
+@dataclass(frozen=True, kw_only=True)
 class _AttributeShifts:
     """The shifts of one attribute of a block."""
 
-    of_block: Callable[[], JointShifts]
+    block: _Block
     index: int
 
     def loss(self, scales: NDArray[np.float64]) -> float:
         """Return the loss at vector scope, for scales of the noise on the sums."""
-        return worst_loss(self.of_block(), self.index, scales)
+        return worst_loss(self.block.shifts, self.index, scales)
 
 
 _SEQUENTIAL = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError, Problems, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.guarantee import Unit
 from microveil.protect.attributes import (
@@ -16,7 +16,7 @@ from microveil.protect.attributes import (
     refuse_moments,
 )
 from microveil.protect.parts import Whole
-from microveil.protect.request import Request
+from microveil.protect.request import NO_LIMIT, Request
 from microveil.protect.units import Units, limited
 from microveil.schema import Attribute, Kind
 from microveil.table import (
@@ -44,10 +44,11 @@ __all__ = [
     "open_for",
     "outlined",
     "prepare",
+    "silent",
 ]
 
 
-def _silent(_step: str) -> None:
+def silent(_step: str) -> None:
     """Say nothing of a step."""
 
 
@@ -88,7 +89,7 @@ class Prepared:
     units: Units | None = None
     formulas: tuple[str, ...] = ()
     held: tuple[GridColumn, ...] | None = None
-    progress: Callable[[str], None] = _silent
+    progress: Callable[[str], None] = silent
     whole: Whole | None = None
     parts: "tuple[Prepared, ...]" = ()
 
@@ -145,7 +146,8 @@ def open_for(
     seed: int | None,
 ) -> Opened:
     """Open a table for requests that protect the same units."""
-    whole = open_table(table, codes, stated, unit.max_rows)
+    # Of people that clusters count, however many records each has, `_column` looks at the units.
+    whole = open_table(table, codes, stated, 1 if unit.max_rows == NO_LIMIT else unit.max_rows)
     return Opened(*limited(whole, unit, outside=outside, seed=seed))
 
 
@@ -165,7 +167,7 @@ def _opened(table: Any, request: Request) -> Opened:
 def prepare(
     table: Any,
     request: Request,
-    progress: Callable[[str], None] = _silent,
+    progress: Callable[[str], None] = silent,
 ) -> Prepared:
     """Open a table, unless it is open, and choose its columns; they are read when asked for."""
     for_all = _opened(table, request)
@@ -211,7 +213,12 @@ def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list
 
 def _outline(table: Table, request: Request) -> tuple[list[Attribute], list[str]]:
     names, left_out = _chosen(table, request)
-    return [attribute_of(table, name, request) for name in names], left_out
+    attributes, problems = list[Attribute](), Problems()
+    for name in names:
+        with problems.noted():
+            attributes.append(attribute_of(table, name, request))
+    problems.refuse()
+    return attributes, left_out
 
 
 def formulas_in(
@@ -322,7 +329,7 @@ def _column(
         may_be_empty=is_protected,
         may_be_hidden="missing" in request.method.can,
     )
-    if is_protected and attribute.name in table.of_few:
+    if is_protected and (attribute.name in table.of_few or _is_of_one(column, units)):
         raise DataError(
             attribute.place,
             "it has a value in one record at most, or in those of one unit, and that value alone "
@@ -339,6 +346,15 @@ def _column(
     if column.n_present == 1:
         raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
     return column
+
+
+def _is_of_one(column: GridColumn, units: Units | None) -> bool:
+    """Whether all values of a column are one unit's."""
+    if units is None:
+        return False
+    absent = column.missing
+    present = units.of_record if absent is None else units.of_record[~absent]
+    return bool(len(present)) and bool((present == present[0]).all())
 
 
 def _of_units(column: GridColumn, units: Units, *, may_be_empty: bool) -> GridColumn:

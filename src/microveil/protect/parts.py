@@ -287,7 +287,9 @@ class Whole:
         yield from rules.refused_looked_at(self.scope, self.asked.get("looked_at"))
         yield from rules.refused_twice(self.attributes, self.keep)
         for argument in ("budget", "matrix", "never_missing"):
-            for name in sorted(set(self.asked.get(argument) or ()) - set(self.attributes)):
+            given = self.asked.get(argument)
+            named = given if isinstance(given, Mapping | list | tuple) else ()
+            for name in sorted({*named} - {*self.attributes}):
                 yield RequestError(
                     f"{argument} of '{name}'", "it is no protected attribute", "leave it out"
                 )

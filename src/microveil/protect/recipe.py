@@ -167,6 +167,9 @@ def _contents(recipe: Recipe) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """Return a recipe as it stands, and what it says, held against its form."""
     from pydantic import ValidationError
 
+    if not isinstance(recipe, Mapping | str | Path):
+        rule = "it is a file or what one holds"
+        raise RequestError("recipe", rule, "pass recipe='recipe.toml', or a dict")
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
     try:
         parsed = _form(arguments()).model_validate(_with_pairs(contents))

@@ -6,7 +6,7 @@ from typing import Any
 
 from microveil.protect.attributes import check_types
 from microveil.protect.auto import chosen
-from microveil.protect.columns import Opened, Prepared, formulas_in, open_for
+from microveil.protect.columns import Opened, Prepared, formulas_in, open_for, silent
 from microveil.protect.parts import Whole, in_part
 from microveil.table import check_columns
 from microveil.table.table import check_kept
@@ -15,7 +15,7 @@ __all__ = ["settle"]
 
 
 def settle(
-    table: Any, asked: Mapping[str, Any], progress: Callable[[str], None] = lambda _step: None
+    table: Any, asked: Mapping[str, Any], progress: Callable[[str], None] = silent
 ) -> Prepared:
     """Make a request of arguments, or one for each part, choosing what is left to advice."""
     whole = None if asked.get("parts") is None else Whole.of(asked)
