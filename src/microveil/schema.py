@@ -287,6 +287,11 @@ class Attribute:
         return self.resolution_source is Source.DATA
 
     @property
+    def read_from_data(self) -> bool:
+        """Whether bounds, categories or grid were read from the data."""
+        return self.bounds_from_data or self.categories_from_data or self.resolution_from_data
+
+    @property
     def grid_bounds(self) -> tuple[int, int] | None:
         """The domain in grid units, widened outwards to whole ones; None without one."""
         if self.domain is None or isinstance(self.domain, Categories):

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from microveil.errors import RequestError
 
 __all__ = [
+    "added_up",
     "as_fraction",
     "concentrated_budget",
     "epsilon_of",
@@ -57,6 +58,17 @@ def exact_number(value: Any) -> Fraction:
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
         raise ValueError
     return Fraction(text)
+
+
+def added_up(epsilons: Iterable[Fraction | None]) -> Fraction | None:
+    """Add up epsilons; None where one of them is.
+
+    >>> added_up([Fraction(1, 3), Fraction(2, 3)]), added_up([Fraction(1), None])
+    (Fraction(1, 1), None)
+    """
+    found = [*epsilons]
+    known = [epsilon for epsilon in found if epsilon is not None]
+    return sum(known, Fraction(0)) if len(known) == len(found) else None
 
 
 def split(

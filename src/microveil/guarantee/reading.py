@@ -8,11 +8,11 @@ or parameters left to the data, which cost the row scope and differential privac
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from microveil.guarantee.budget import exact_number
+from microveil.guarantee.budget import added_up, exact_number
 from microveil.guarantee.condition import FURTHER, Condition, condition_of
 from microveil.guarantee.scope import EVERY_SCOPE, Cover, Model, Scopes
 from microveil.guarantee.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
@@ -219,7 +219,7 @@ def _parts_say_less(fields: Fields, parts: Sequence[PartTerms]) -> bool:
         or fields["model"].strength > min(part.model.strength for part in parts)
         or (fields["k"], fields["rho"], fields["is_synthetic"]) != (None, None, False)
         or named != [(terms.name, terms.method) for terms in fields["attributes"]]
-        or fields["epsilon"] != _sum(part.epsilon for part in parts)
+        or fields["epsilon"] != added_up(part.epsilon for part in parts)
         or any(
             part.epsilon is None and (part.scopes.any_covered or part.model in formal)
             for part in parts
@@ -238,18 +238,9 @@ def _covers_too_much(whole: Cover, covers: Sequence[Cover]) -> bool:
     """Whether a whole covers a scope by less than its parts spend there."""
     if whole.exact_epsilon is None:
         return False
-    spent = _sum(own.exact_epsilon for own in covers)
+    spent = added_up(own.exact_epsilon for own in covers)
     left_out = sum(own.exact_delta for own in covers)
     return spent is None or whole.exact_epsilon < spent or whole.exact_delta < left_out
-
-
-def _sum(epsilons: Iterable[Fraction | None]) -> Fraction | None:
-    total = Fraction(0)
-    for epsilon in epsilons:
-        if epsilon is None:
-            return None
-        total += epsilon
-    return total
 
 
 def _as_schema_2(old: Mapping[str, Any]) -> dict[str, Any]:

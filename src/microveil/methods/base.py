@@ -156,7 +156,7 @@ class Setting:
     @property
     def read_from_data(self) -> bool:
         """Whether a public figure of the mechanism was read from the data."""
-        return self.domain_from_data or any(one.resolution_from_data for one in self.attributes)
+        return any(one.read_from_data for one in self.attributes)
 
     @property
     def model(self) -> Model:

@@ -20,6 +20,7 @@ from microveil.guarantee import (
     Scope,
     Scopes,
 )
+from microveil.guarantee.budget import added_up
 from microveil.guarantee.condition import condition_of, without_draws
 from microveil.protect.notes import (
     Promised,
@@ -125,27 +126,17 @@ def _together(parts: Sequence[PartPlan]) -> dict[str, Any]:
         "deed": "",
         # Together with others' values nobody of a cluster is like the rest of it.
         "model": Model.NONE if model is Model.K_ANONYMITY else model,
-        "epsilon": _sum(own.epsilon for own in promises),
+        "epsilon": added_up(own.epsilon for own in promises),
         "k": None,
         "scopes": Scopes(**{name: _added(covers) for name, covers in scopes.items()}),
     }
 
 
 def _added(covers: Sequence[Cover]) -> Cover:
-    epsilon = _sum(own.exact_epsilon for own in covers)
+    epsilon = added_up(own.exact_epsilon for own in covers)
     if epsilon is None:
         return Cover()
     return Cover.of(epsilon, sum((own.exact_delta for own in covers), Fraction(0)))
-
-
-def _sum(epsilons: Iterable[Fraction | None]) -> Fraction | None:
-    """Add up epsilons; None where one of them is."""
-    total = Fraction(0)
-    for epsilon in epsilons:
-        if epsilon is None:
-            return None
-        total += epsilon
-    return total
 
 
 def _order(parts: Sequence[PartPlan], whole: Whole | None) -> str | None:

@@ -66,22 +66,25 @@ class _Drawing:
         """Draw streams and orders: what is known of one attribute's says nothing of another's."""
         source, each = RandomSource.of(seed), prepared.each
         streams, orders = list[list[RandomSource]](), list[list[Positions | None]]()
-        n_records = prepared.table.n_records
+        n_records, order = prepared.table.n_records, None
         sources = [source] if len(each) == 1 else source.spawn(len(each))
         for part, own in zip(each, sources, strict=True):
             n_attributes = len(part.attributes)
             streams.append(own.spawn(n_attributes))
             orders.append([None] * n_attributes)
-            if part.request.order == "rows":
+            if part.request.order == "rows" and prepared.whole is None:
+                order = permutation(n_records, own)
+            elif part.request.order == "rows":
                 orders[-1] = [permutation(n_records, own)] * n_attributes
             elif part.request.order == "columns":
                 orders[-1] = [permutation(n_records, one) for one in own.spawn(n_attributes)]
-        of_rows = prepared.whole is not None and prepared.whole.shuffle == "rows"
+        if prepared.whole is not None and prepared.whole.shuffle == "rows":
+            order = permutation(n_records, source)
         return cls(
             prepared=prepared,
             streams=streams,
             orders=orders,
-            order=permutation(n_records, source) if of_rows else None,
+            order=order,
             source=source,
             progress=progress,
         )
@@ -106,8 +109,6 @@ class _Drawing:
     def table(self, planned: Plan) -> Any:
         """Make the table of what was drawn and what is kept, units under new numbers."""
         table, order = planned.table, self.order
-        if order is None and planned.prepared.request.order == "rows" and len(self.orders) == 1:
-            order = self.orders[0][0]  # of the only part: of all rows
         if planned.units is not None and planned.guarantee.has_new_numbers:
             name, numbers = str(planned.units.unit.column), planned.units.renumbered(self.source)
             self.columns[name] = numbered(table, name, numbers if order is None else numbers[order])

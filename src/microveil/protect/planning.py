@@ -96,7 +96,7 @@ def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
         zip(prepared.whole.parts, prepared.each, strict=True), 1
     ):
         # What was read from the data is seen of each part, beside those of the others.
-        looked = any(map(_is_read_from_data, columns.attributes))
+        looked = any(own.read_from_data for own in columns.attributes)
         is_apart = columns.request.shuffle is not None and not looked
         with in_part(number, one):
             parts.append(plan_part(columns, own[number - 1], joined=not is_apart))
@@ -113,14 +113,6 @@ def _check_memory(prepared: Prepared) -> None:
         prepared.request.memory,
         one_by_one=all(map(takes_one_by_one, requests)),
         is_lazy=prepared.table.files is not None and prepared.held is None,
-    )
-
-
-def _is_read_from_data(attribute: Attribute) -> bool:
-    return (
-        attribute.bounds_from_data
-        or attribute.categories_from_data
-        or attribute.resolution_from_data
     )
 
 
