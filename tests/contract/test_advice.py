@@ -184,6 +184,7 @@ def test_isotonic_regression_is_told_with_the_linkage_it_invites(tmp_path):
     asked = {**ASKED, "method": "idp-cbls", "k": 10, "isotonic": True, "epsilon": 0.1}
     pl.DataFrame(PEOPLE).write_parquet(tmp_path / "people.parquet")
     release = protect_file(tmp_path / "people.parquet", tmp_path / "out", **asked)
+    assert "publishes the rank block of every record" in release.guarantee.statement()
     notes = release.manifest.custodian_notes
     told = next(note for note in notes if note.startswith("Measured on trial draws"))
     for word in ("by value", "by rank", "without it", "by chance"):

@@ -304,6 +304,17 @@ def test_a_constant_category_makes_no_difference(request_):
     assert mdav(rows, k, categories=constant).labels.tolist() == plain.mdav(rows, k)
 
 
+@pytest.mark.parametrize(("name", "partitioned"), [("mdav", mdav), ("v-mdav", v_mdav)])
+def test_a_partition_by_its_name_is_that_one(name, partitioned):
+    """The two differ where records crowd together, and no other name is taken for one."""
+    values = np.array([1, 2, 3, 4, 40, 41, 42, 43, 44])
+    found = joint_partition(name, [values], 3, [(0, 99)], [True])
+    assert found.labels.tolist() == partitioned(values[:, None], 3).labels.tolist()
+    assert mdav(values[:, None], 3).labels.tolist() != v_mdav(values[:, None], 3).labels.tolist()
+    with pytest.raises(KeyError):
+        joint_partition("k-means", [values], 3, [(0, 99)], [True])
+
+
 def test_a_missing_category_is_one_more_category():
     """Records that lack it are alike in it, as by a code of its own."""
     ages, regions = np.array([1, 2, 1, 2, 1, 2]), np.array([0, 0, 1, 1, 0, 0])
