@@ -207,13 +207,16 @@ def test_exact_decimals_stay_on_their_grid_up_to_the_bound():
     assert sorted(release.data["X"].to_list()) == own
 
 
-def test_bounds_that_a_column_of_32_bits_would_leave_are_refused():
-    """The float32 nearest to 2**25 + 3 lies above it."""
-    table = {"X": np.linspace(0, 2**25, 300).astype(np.float32)}
+@pytest.mark.parametrize(
+    ("bits", "beyond", "held"), [(32, 2**25 + 3, 2**25 + 4), (16, 100_000, 65_504)]
+)
+def test_bounds_that_a_column_of_few_bits_would_leave_are_refused(bits, beyond, held):
+    """The float32 nearest to 2**25 + 3 lies above it; of float16 the largest is 65504."""
+    table = {"X": np.linspace(0, held, 300).astype(f"float{bits}")}
     asked = {"method": "laplace", "epsilon": 0.01, "resolution": {"X": 1}}
-    with pytest.raises(RequestError, match=r"bounds of 'X'.*32-bit"):
-        released(table, bounds={"X": (0, 2**25 + 3)}, **asked)
-    assert max(released(table, bounds={"X": (0, 2**25 + 4)}, **asked)) == 2**25 + 4
+    with pytest.raises(RequestError, match=rf"bounds of 'X'.*{bits}-bit"):
+        released(table, bounds={"X": (0, beyond)}, **asked)
+    assert max(released(table, bounds={"X": (0, held)}, **asked)) == held
 
 
 def test_categories_that_floats_do_not_tell_apart_are_refused():

@@ -19,7 +19,7 @@ from microveil.protect.request import Request
 from microveil.schema import Attribute, Bounds, Categories, Code, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
-from microveil.table.table import has_single_precision, listed_categories
+from microveil.table.table import listed_categories, narrow_float
 
 __all__ = [
     "able_to_take_categories",
@@ -129,17 +129,19 @@ def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) 
             "have 15 digits at most, those behind the point included",
             "declare tighter bounds or a coarser resolution",
         )
-    if attribute.bounds is not None and has_single_precision(table, name):
-        lower, upper = attribute.grid_bounds or (0, 0)
-        step = attribute.resolution
-        held = [
-            round(Fraction(float(np.float32(float(end * step)))) / step) for end in (lower, upper)
-        ]
-        if held[0] < lower or held[1] > upper:
+    narrow = narrow_float(table, name)
+    if attribute.bounds is not None and narrow is not None:
+        ends, step = attribute.grid_bounds or (0, 0), attribute.resolution
+        with np.errstate(over="ignore"):  # what the type cannot hold is infinite
+            held = [float(narrow(float(end * step))) for end in ends]
+        if not np.isfinite(held).all() or not (
+            ends[0] <= round(Fraction(held[0]) / step) <= round(Fraction(held[1]) / step) <= ends[1]
+        ):
             raise RequestError(
                 f"bounds of '{name}'",
-                "the column holds 32-bit floats, and the nearest of them lies outside the bounds",
-                "round the bounds to fewer digits",
+                f"the column holds {np.finfo(narrow).bits}-bit floats, and the nearest of them "
+                "lies outside the bounds",
+                "round the bounds to fewer digits, or convert the column to 64-bit floats",
             )
 
 

@@ -371,7 +371,7 @@ def _sizes(method: Method, asked: Mapping[str, Any], n_records: int) -> Sequence
 
 
 def _promised(prepared: Prepared, request: Request) -> Model:
-    """Say before anything is planned under which model a method keeps a scope."""
+    """Return the model that a method would promise, or refuse the scope."""
     promise = promise_of(prepared.attributes, prepared.table.n_records, request)
     check_scope(promise, request)
     return promise.model

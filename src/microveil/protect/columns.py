@@ -146,7 +146,7 @@ def open_for(
     seed: int | None,
 ) -> Opened:
     """Open a table for requests that protect the same units."""
-    # Of people that clusters count, however many records each has, `_column` looks at the units.
+    # Where clusters count people, `_column` asks whether all values are one unit's.
     whole = open_table(table, codes, stated, 1 if unit.max_rows == NO_LIMIT else unit.max_rows)
     return Opened(*limited(whole, unit, outside=outside, seed=seed))
 

@@ -63,7 +63,7 @@ class _Drawing:
 
     @classmethod
     def of(cls, prepared: Prepared, seed: int | None, progress: Progress) -> Self:
-        """Draw streams and orders: what is known of one attribute's says nothing of another's."""
+        """Draw streams and orders, each attribute's independent of every other's."""
         source, each = RandomSource.of(seed), prepared.each
         streams, orders = list[list[RandomSource]](), list[list[Positions | None]]()
         n_records, order = prepared.table.n_records, None

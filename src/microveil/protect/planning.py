@@ -84,7 +84,7 @@ def takes_one_by_one(request: Request) -> bool:
 
 
 def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
-    """Plan what was asked for, whatever cells come out exactly."""
+    """Plan a request; cells that come out exactly are refused by another step."""
     _check_memory(prepared)
     own: Sequence[Draw | None] = draws or [None] * len(prepared.each)
     if prepared.whole is None:

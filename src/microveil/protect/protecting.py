@@ -246,9 +246,9 @@ def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:
 def plan(table: Any, asked: Mapping[str, Any]) -> Plan:
     """Decide everything about a release short of drawing its noise.
 
-    Takes the arguments of `protect`. The plan is deterministic, but where records of a unit are
-    beyond ``max_rows``: which of them stay is drawn before it. It holds figures that depend on the
-    data and is not for publication.
+    Takes the arguments of `protect`. The plan is deterministic, with one exception: which records
+    of a unit stay, of more than ``max_rows``, is drawn at random first. It holds figures that
+    depend on the data and is not for publication.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def _unit(request: "Request") -> Iterator[RequestError]:
             )
         return
     if method.refuses_unit is not None:
-        # Whoever asks for no epsilon may count people instead.
+        # Without an epsilon, counting people is a way out too.
         able = "max_rows" if "epsilon" in method.needs else "unit"
         yield RequestError(
             "unit",

@@ -30,9 +30,9 @@ __all__ = [
     "coded_words",
     "counted_words",
     "floats_as_they_are",
-    "has_single_precision",
     "is_text",
     "listed_categories",
+    "narrow_float",
     "numbered",
     "numbered_alike",
     "part_of_column",
@@ -79,11 +79,11 @@ class Table:
         own = self.missing.get(name, ())
         if not own:
             return numbers
-        is_single = has_single_precision(self, name)
+        narrow = narrow_float(self, name)
         which = np.full(len(numbers.values), -1, dtype=np.int16)
         for place, code in enumerate(own):
             # The column holds the nearest number of its own type.
-            held = np.float64(np.float32(float(code))) if is_single else code
+            held = code if narrow is None else np.float64(narrow(float(code)))
             which[numbers.values == held] = place
         return _marked(numbers, Reasons(codes=own, which=which))
 
@@ -163,9 +163,10 @@ def _marked(numbers: Numbers, reasons: Reasons) -> Numbers:
     )
 
 
-def has_single_precision(table: Table, name: str) -> bool:
-    """Whether the column's numbers are float32."""
-    return cells.type_name(_typed(table, name)) == "float32"
+def narrow_float(table: Table, name: str) -> type[np.floating[Any]] | None:
+    """Return the type of a column's numbers where they are floats of less than 64 bits."""
+    narrow: dict[str, type[np.floating[Any]]] = {"float16": np.float16, "float32": np.float32}
+    return narrow.get(cells.type_name(_typed(table, name)))
 
 
 def is_text(table: Table, name: str) -> bool:
