@@ -3,13 +3,11 @@
 A task that is killed takes its process with it, and the next one would import all anew.
 """
 
-from pyspark.daemon import manager
+if __name__ == "__main__":  # other tests collect this file where PySpark is not installed
+    from pyspark.daemon import manager
 
-import microveil.protect.spark.clusters
-import microveil.protect.spark.counts
-import microveil.protect.spark.draws  # noqa: F401
+    import microveil.protect.spark.clusters
+    import microveil.protect.spark.counts
+    import microveil.protect.spark.draws  # noqa: F401
 
-__all__ = ["manager"]
-
-if __name__ == "__main__":
     manager()

@@ -55,3 +55,17 @@ def test_a_circle_is_found():
     sources = {one: f"from {two} import a", two: f"def f():\n    from {one} import b"}
     with pytest.raises(graphlib.CycleError):
         list(graphlib.TopologicalSorter(graph_of(sources)).static_order())
+
+
+def test_tests_are_collected_with_the_test_extra_alone():
+    """Libraries of other extras are imported where a test of theirs runs, by no module of tests."""
+    others = {"pyspark", "playwright", "axe_playwright_python", "mkdocs", "matplotlib"}
+    found = {
+        (path.name, name)
+        for path in Path(__file__).parents[1].rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in [getattr(node, "module", None) or node.names[0].name]
+        if name.split(".")[0] in others
+    }
+    assert found == set()
