@@ -6,11 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from microveil.report.documents import written
 from microveil.text import one_line
 from microveil.text.document import (
+    Chart,
     Code,
     Document,
     Strong,
+    fold,
     heading,
     items,
     paragraph,
@@ -108,3 +111,14 @@ def test_a_document_as_values_has_every_block_with_its_parts():
             },
         ]
     }
+
+
+def test_a_fold_and_a_chart_are_written_in_every_form():
+    chart = Chart({"mark": "point"}, "AGE moved most")
+    page = Document((fold("More", [paragraph("Of AGE."), chart]),))
+    assert page.to_markdown() == "**More**\n\nOf AGE.\n\nAGE moved most\n"
+    assert page.to_text() == "More\n  Of AGE.\n"
+    (block,) = page.to_dict()["blocks"]
+    assert [own["kind"] for own in block["blocks"]] == ["paragraph", "chart"]
+    assert block["blocks"][1]["spec"] == {"mark": "point"}
+    assert "AGE moved most" in written(page, level=1, prefix="p")

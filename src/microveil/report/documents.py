@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.tables import table
 from microveil.text.document import (
+    Block,
+    Chart,
     Code,
     Document,
+    Fold,
     Heading,
     Items,
     Paragraph,
     Part,
     Strong,
-    Tabulated,
     Text,
 )
 
@@ -51,9 +53,18 @@ def _parts(document: Document, level: int, prefix: str) -> Iterator[Markup]:
             yield _block(block, caption, f"{prefix}{count}-table")
 
 
-def _block(block: Paragraph | Items | Tabulated, caption: Markup, identifier: str) -> Markup:
+def _block(block: Block, caption: Markup, identifier: str) -> Markup:
     if isinstance(block, Paragraph):
         return element("p", _inline(block.text))
+    if isinstance(block, Chart):
+        return element("p", block.says)
+    if isinstance(block, Fold | Heading):  # a document has headings between its blocks alone
+        blocks = block.blocks if isinstance(block, Fold) else ()
+        within = Document(blocks)
+        title = block.title if isinstance(block, Fold) else block.text
+        return element(
+            "details", element("summary", _inline(title)), *_parts(within, 4, f"{identifier}-")
+        )
     if isinstance(block, Items):
         return element("ul", (element("li", _inline(item)) for item in block.items))
     return table(

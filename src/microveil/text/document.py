@@ -1,7 +1,7 @@
-"""A document as a value: headings, paragraphs, lists and tables, and that as Markdown.
+"""A document as a value: headings, sentences, lists, tables, charts, and parts that fold.
 
-What is said of a guarantee or a comparison is built once; `guarantee.md` and the page are two
-ways to write it, so that nothing has to read what was written.
+What is said of a guarantee, an assessment or a comparison is built once. The terminal, Markdown,
+JSON and the page are ways to write it.
 """
 
 import re
@@ -10,12 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from microveil.text.aligned import aligned, wrapped
 from microveil.text.readable import one_line, readable
 
 __all__ = [
     "Block",
+    "Chart",
     "Code",
     "Document",
+    "Fold",
     "Given",
     "Heading",
     "Items",
@@ -24,9 +27,11 @@ __all__ = [
     "Strong",
     "Tabulated",
     "Text",
+    "fold",
     "heading",
     "items",
     "paragraph",
+    "plain",
     "tabulated",
 ]
 
@@ -37,6 +42,8 @@ DASHES = re.compile(r"(?<!\S)[-+=]+(?!\S)")
 # At the beginning alone: the number of an item, a quotation. Within a paragraph only 1 begins a
 # list.
 STARTS = re.compile(r"^(\d+(?=[.)](\s|$))|(?=>))")
+# A figure, as it is set to the right: with its sign, its unit, its interval.
+FIGURE = re.compile(r"[-\u2212+]?[\d.]+(e[-+]?\d+)?\W*%?( .*)?|nan|inf|-|\u2013|", re.IGNORECASE)
 NEXT_STARTS = re.compile(r"^(\s*0*1(?=[.)]\s)|\s*(?=>))")
 SPACES = re.compile(r"\s+")
 
@@ -90,7 +97,23 @@ class Tabulated:
     rows: tuple[tuple[Text, ...], ...]
 
 
-Block: TypeAlias = Heading | Paragraph | Items | Tabulated
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """A chart as Vega-Lite knows it, its data inside."""
+
+    spec: dict[str, Any]
+    says: str  # to whoever does not see it
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks under a title, which a page shows once they are asked for."""
+
+    title: Text
+    blocks: "tuple[Block, ...]"
+
+
+Block: TypeAlias = Heading | Paragraph | Items | Tabulated | Chart | Fold
 # What is given for a text: one part, or several.
 Given: TypeAlias = Part | Iterable[Part]
 
@@ -115,6 +138,11 @@ def tabulated(heads: Iterable[Given], rows: Iterable[Iterable[Given]]) -> Tabula
     return Tabulated(tuple(map(_text, heads)), tuple(tuple(map(_text, row)) for row in rows))
 
 
+def fold(title: Given, blocks: Iterable[Block]) -> Fold:
+    """Make a part that folds."""
+    return Fold(_text(title), tuple(blocks))
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     r"""Blocks, one after the other.
@@ -137,6 +165,8 @@ class Document:
     def to_markdown(self, width: int | None = None) -> str:
         """Write the document as Markdown, in which every text is shown as it is.
 
+        Of charts it has what they say.
+
         Parameters
         ----------
         width : int, optional
@@ -144,12 +174,25 @@ class Document:
         """
         return "\n\n".join(_block(block, width) for block in self.blocks) + "\n"
 
+    def to_text(self) -> str:
+        r"""Write the document for a terminal, as wide as that is; charts are left out.
+
+        Examples
+        --------
+        >>> parts = heading(2, "Errors"), tabulated(["attribute", "bias"], [["AGE", "0.25"]])
+        >>> print(Document(parts).to_text(), end="")
+        Errors
+          attribute  bias
+          AGE        0.25
+        """
+        return "\n\n".join(_sections(self.blocks)) + "\n"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the document as JSON knows values, for a program that writes it in its own way.
 
         Of each of the ``blocks`` the ``kind`` ("heading" with its ``level``, "paragraph", "items",
-        "table") and its texts; a text is a list of parts, each with its ``words`` and their
-        ``look``: "plain", "strong" or "code".
+        "table", "chart" with its ``spec``, "fold" with its ``blocks``) and its texts; a text is a
+        list of parts, each with its ``words`` and their ``look``: "plain", "strong" or "code".
 
         Examples
         --------
@@ -157,6 +200,48 @@ class Document:
         [{'look': 'code', 'words': 'k'}, {'look': 'plain', 'words': ' is 5'}]
         """
         return {"blocks": [_block_values(block) for block in self.blocks]}
+
+
+def _sections(blocks: Iterable[Block]) -> list[str]:
+    """Write blocks for a terminal: a heading stands directly above what it heads."""
+    written: list[str] = []
+    is_headed = False
+    for block in blocks:
+        if isinstance(block, Chart):
+            continue
+        headed = isinstance(block, Heading)
+        text = _plainly(block, "" if headed else "  ")
+        if is_headed and not headed:
+            written[-1] += f"\n{text}"
+        else:
+            written.append(text)
+        is_headed = headed
+    return written
+
+
+def _plainly(block: Block, indent: str) -> str:
+    if isinstance(block, Heading):
+        return wrapped(plain(block.text))
+    if isinstance(block, Paragraph):
+        return wrapped(plain(block.text), indent)
+    if isinstance(block, Items):
+        return "\n".join(wrapped(f"- {plain(item)}", indent) for item in block.items)
+    if isinstance(block, Fold):
+        return "\n".join([wrapped(plain(block.title)), *_sections(block.blocks)])
+    if isinstance(block, Chart):
+        return ""
+    rows = [tuple(map(plain, row)) for row in (block.heads, *block.rows)]
+    words = {
+        place
+        for place in range(len(block.heads))
+        if place == 0 or not all(FIGURE.fullmatch(row[place]) for row in rows[1:])
+    }
+    return "\n".join(aligned(rows, left=words, indent=indent))
+
+
+def plain(text: Text) -> str:
+    """Return the words of a text without their looks."""
+    return "".join(part if isinstance(part, str) else part.text for part in text)
 
 
 def _text(given: Given) -> Text:
@@ -182,6 +267,11 @@ def _block_values(block: Block) -> dict[str, Any]:
         return {"kind": "paragraph", "text": _values(block.text)}
     if isinstance(block, Items):
         return {"kind": "items", "items": [_values(item) for item in block.items]}
+    if isinstance(block, Chart):
+        return {"kind": "chart", "says": block.says, "spec": block.spec}
+    if isinstance(block, Fold):
+        blocks = [_block_values(own) for own in block.blocks]
+        return {"kind": "fold", "title": _values(block.title), "blocks": blocks}
     return {
         "kind": "table",
         "heads": [_values(head) for head in block.heads],
@@ -206,6 +296,11 @@ def _block(block: Block, width: int | None) -> str:
         return _wrapped(_inline(block.text), width)
     if isinstance(block, Items):
         return "\n".join(_wrapped(f"- {_inline(item)}", width, "  ") for item in block.items)
+    if isinstance(block, Chart):
+        return _wrapped(_escaped(block.says), width)
+    if isinstance(block, Fold):
+        title = f"**{_inline(block.title)}**"
+        return "\n\n".join([title, *(_block(own, width) for own in block.blocks)])
     lines = [block.heads, *block.rows]
     rows = [f"| {' | '.join(map(_inline, cells))} |" for cells in lines]
     return "\n".join([rows[0], f"|{'---|' * len(block.heads)}", *rows[1:]])
