@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from microveil.files import Format
     from microveil.protect.arguments import Argument
 
-from microveil.evaluation.measures import MEASURES, Measure
+from microveil.measures.registry import MEASURES, Measure
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -2,8 +2,8 @@
 
 from microveil.compare import Comparison
 from microveil.compare.measures import Measures
-from microveil.evaluation.measures.linkage import CHANCE
 from microveil.guarantee.condition import cluster_sizes, rank_boundaries
+from microveil.measures.linkage import CHANCE
 
 __all__ = ["MEASURES", "RISKS", "made"]
 

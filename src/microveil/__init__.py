@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from microveil.compare import Comparison, compare
     from microveil.datasets import invented_people
     from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
-    from microveil.evaluation import Assessment
-    from microveil.evaluation.assess import assess
-    from microveil.evaluation.attack import attack
     from microveil.files.labelled import read
     from microveil.guarantee import Guarantee
+    from microveil.measures import Assessment
+    from microveil.measures.assess import assess
+    from microveil.measures.attack import attack
     from microveil.methods import methods
     from microveil.protect.parts import Part, part
     from microveil.protect.plan import Plan
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
 _HOMES = {
     "Advice": "audit.advice",
-    "Assessment": "evaluation",
+    "Assessment": "measures",
     "AttackReport": "risk.attacks",
     "Audit": "protect.exact_audit",
     "Comparison": "compare",
@@ -65,8 +65,8 @@ _HOMES = {
     "Release": "protect.release",
     "RequestError": "errors",
     "advise": "audit.advice",
-    "assess": "evaluation.assess",
-    "attack": "evaluation.attack",
+    "assess": "measures.assess",
+    "attack": "measures.attack",
     "audit": "audit.exact",
     "bounds_from_data": "table",
     "categories_from_data": "table",

@@ -18,7 +18,7 @@ import made
 import microveil as mv
 from microveil.compare.choices import read_choice
 from microveil.compare.grid import read_grid
-from microveil.evaluation.assess import assess
+from microveil.measures.assess import assess
 from microveil.methods import METHODS, register
 from microveil.protect.arguments import DECLARED, Argument, arguments
 from microveil.protect.recipe import merged, read_recipe

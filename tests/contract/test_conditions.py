@@ -10,9 +10,9 @@ import microveil as mv
 from microveil.compare.frontier import frontier_of
 from microveil.compare.measures import Measures
 from microveil.compare.rows import conditions_of
-from microveil.evaluation.measures.information_loss import LOSS
 from microveil.guarantee import Condition, Unit
 from microveil.guarantee.condition import WORDS, condition_of
+from microveil.measures.information_loss import LOSS
 from microveil.methods import METHODS
 from microveil.methods.idp2025 import METHODS as FIRST
 from microveil.report import comparison_report, custodian_report, publishable_report

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.evaluation.promised import promised
+from microveil.measures.promised import promised
 
 PEOPLE = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "SEX": np.array([1, 0, 1, 1, 0, 0])}
 AGE = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120)}, "epsilon": 1}

@@ -17,7 +17,9 @@ import microveil as mv
 from microveil.compare import risk_utility_map
 from microveil.compare.measures import Measures
 from microveil.errors import RequestError
-from microveil.evaluation.measures import (
+from microveil.measures.information_loss import INFORMATION_LOSS
+from microveil.measures.linkage import RECORD_LINKAGE
+from microveil.measures.registry import (
     MEASURES,
     Better,
     By,
@@ -27,8 +29,6 @@ from microveil.evaluation.measures import (
     Measure,
     Takes,
 )
-from microveil.evaluation.measures.information_loss import INFORMATION_LOSS
-from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.report import comparison_report, custodian_report, publishable_report
 
 N = 60
@@ -444,10 +444,10 @@ def test_labels_and_explanations_are_spelled_once():
     root = Path(mv.__file__).parent
     spelled = {measure.label for measure in MEASURES.values() if len(measure.label) > 8}
     spelled |= {measure.explanation for measure in MEASURES.values()}
-    for room in ("evaluation", "compare", "report"):
+    for room in ("measures", "compare", "report"):
         for path in (root / room).rglob("*.py"):
-            if path.parent.name == "measures":
-                continue
+            if "\nMEASURES = " in path.read_text("utf-8") or path.name == "moments.py":
+                continue  # it declares measures
             tree = ast.parse(path.read_text("utf-8"))
             texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
             assert not spelled & {text for text in texts if isinstance(text, str)}, path

@@ -13,9 +13,9 @@ import microveil as mv
 from command import run
 from microveil.commands.measuring import assess_files
 from microveil.errors import DataError, RequestError
-from microveil.evaluation import guarantee_beside
-from microveil.evaluation.analyses import named_classifier
-from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.measures import guarantee_beside
+from microveil.measures.analyses import named_classifier
+from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.report import custodian_report
 from microveil.table import Numbers, blocks
 from microveil.utility.learning import compare_classification, threshold_classes

@@ -11,7 +11,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.errors import DataError, MicroveilError, RequestError
-from microveil.evaluation.attack import attack
+from microveil.measures.attack import attack
 from microveil.risk import sampling
 from microveil.risk.attacks import Records
 from microveil.risk.attacks.membership import membership

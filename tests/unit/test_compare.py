@@ -16,7 +16,7 @@ from microveil.compare.analysing import Analyst
 from microveil.compare.measures import Measures
 from microveil.compare.results import mean_with_interval
 from microveil.errors import DataError, ExactCellsError, MicroveilError, RequestError
-from microveil.evaluation.measures.linkage import CHANCE
+from microveil.measures.linkage import CHANCE
 from microveil.protect.draw import draw
 
 MEASURES = [name for name in Measures().names if name != CHANCE]

@@ -21,7 +21,7 @@ from microveil.compare import Comparison, compare, risk_utility_map, running
 from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import Measures, of_class
 from microveil.errors import DataError, FileError, RequestError
-from microveil.evaluation.measures.linkage import CHANCE
+from microveil.measures.linkage import CHANCE
 from microveil.utility.classification import ClassificationTask
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity

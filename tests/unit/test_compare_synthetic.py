@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 import microveil as mv
 from microveil.compare import compare, risk_utility_map, running
 from microveil.compare.measures import Measures, loss_of
-from microveil.evaluation.measures import MEASURES, Better, Compared, Measure, Takes
+from microveil.measures.registry import MEASURES, Better, Compared, Measure, Takes
 from microveil.report import comparison_report, draw_map
 
 PAIRED = [

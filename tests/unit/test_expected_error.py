@@ -9,6 +9,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil.kernels import expected_error as kernel
+from microveil.noise.expected_error import (
+    expected_centroid_error,
+    expected_isotonic_error,
+    laplace_tail_sums,
+)
+from microveil.noise.expected_randomisation import (
+    expected_interval_error,
+    expected_noise_error,
+    expected_transition_error,
+)
 from microveil.noise.noise import (
     RandomSource,
     continuous_noise,
@@ -19,16 +29,6 @@ from microveil.noise.noise import (
 )
 from microveil.noise.sensitivity import cluster_local_sensitivity, winsorised_sum
 from microveil.utility import expected_error, expected_randomisation
-from microveil.utility.expected_error import (
-    expected_centroid_error,
-    expected_isotonic_error,
-    laplace_tail_sums,
-)
-from microveil.utility.expected_randomisation import (
-    expected_interval_error,
-    expected_noise_error,
-    expected_transition_error,
-)
 from reference import expected_error as plain
 
 LAWS = ["uniform", "laplace", "gaussian", "triangular"]

@@ -12,10 +12,10 @@ import microveil as mv
 from command import run
 from microveil.commands import files
 from microveil.commands.files import protect_file
-from microveil.evaluation import findings
-from microveil.evaluation.findings import release_findings
-from microveil.evaluation.text_of_findings import linkage_in_words, warnings_of
 from microveil.kernels import distributions
+from microveil.measures import findings
+from microveil.measures.findings import release_findings
+from microveil.measures.text_of_findings import linkage_in_words, warnings_of
 from microveil.protect import releasing
 from microveil.risk.record_linkage import (
     record_linkage,

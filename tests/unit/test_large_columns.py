@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.evaluation.assess import assess
 from microveil.kernels import columns as kernel
 from microveil.kernels import distributions
+from microveil.measures.assess import assess
 from microveil.table import MissingCodes, open_table, sorting
 from microveil.table.blocks import AttributeMatrix
 from microveil.table.restore import Numbers

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from microveil.errors import DataError, RequestError
-from microveil.evaluation import assess_matrices
+from microveil.measures import assess_matrices
 from microveil.table import blocks
 from microveil.utility.moments import compare_moments, constant_attributes, moments
 

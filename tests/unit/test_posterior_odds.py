@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
-from microveil.risk.posterior_odds import checked_transitions, posterior_odds
+from microveil.noise.posterior_odds import checked_transitions, posterior_odds
 
 
 @st.composite

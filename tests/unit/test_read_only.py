@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from microveil.noise.posterior_odds import posterior_odds
 from microveil.partition.intervals import intervals
 from microveil.risk.neighbourhoods import neighbourhoods
-from microveil.risk.posterior_odds import posterior_odds
 from microveil.utility.goodness_of_fit import decile_bins
 from microveil.utility.learning import compare_classification
 from microveil.utility.mean_errors import mean_errors

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from compared import RISKS, made
 from microveil.compare import Comparison, compare
 from microveil.compare.measures import Measures
-from microveil.evaluation.measures.linkage import CHANCE
 from microveil.guarantee.condition import condition_of
+from microveil.measures.linkage import CHANCE
 from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
 from microveil.report.axes import log_axis
 from microveil.report.chart import LEFT, room_across

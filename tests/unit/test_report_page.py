@@ -14,7 +14,7 @@ from html_page import read, rows_of
 from microveil.audit.empirical import EmpiricalAudit, ScopeFinding
 from microveil.compare import compare
 from microveil.errors import DataError
-from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.protect.release import Manifest
 from microveil.report import (
     MapPoint,

@@ -8,8 +8,8 @@ import pytest
 
 import microveil as mv
 from microveil.commands.measuring import assess_files
-from microveil.evaluation import guarantee_beside, measurements_beside
-from microveil.evaluation.subgroup_margins import MOST_CELLS, TRIALS, subgroup_margins
+from microveil.measures import guarantee_beside, measurements_beside
+from microveil.measures.subgroup_margins import MOST_CELLS, TRIALS, subgroup_margins
 from microveil.synthesis.measurements import Measurements
 from microveil.utility.subgroups import compare_subgroups, margins_of_trials
 
@@ -131,7 +131,7 @@ def few_trials(monkeypatch):
 
     Of two trials both may come out without any deviation; of four next to never.
     """
-    monkeypatch.setattr("microveil.evaluation.subgroup_margins.TRIALS", FEW)
+    monkeypatch.setattr("microveil.measures.subgroup_margins.TRIALS", FEW)
 
 
 @pytest.fixture(scope="module")

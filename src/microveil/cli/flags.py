@@ -186,7 +186,7 @@ ANALYSES = (
 
 def _analyses(*, estimator: str | None, **given: Any) -> dict[str, Any]:
     """Read the flags of analyses as arguments of `assess` and `compare`."""
-    from microveil.evaluation.analyses import named_classifier
+    from microveil.measures.analyses import named_classifier
 
     return {**given, "estimator": None if estimator is None else named_classifier(estimator)}
 

@@ -8,7 +8,7 @@ from microveil.commands.asking import apart, asked_of
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.errors import stands_alone
-from microveil.evaluation.analyses import Analyses
+from microveil.measures.analyses import Analyses
 from microveil.report import comparison_report, draw_map, drawable
 
 __all__ = ["compare_file"]

@@ -13,13 +13,13 @@ import polars
 from microveil.compare.store import written_whole
 from microveil.datasets import DOMAINS, REGIONS, RESOLUTIONS, invented_people
 from microveil.errors import DataError, FileError, RequestError
-from microveil.evaluation import Assessment
-from microveil.evaluation.assess import assess
 from microveil.files import FORMATS
 from microveil.files.folders import check_absent
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
+from microveil.measures import Assessment
+from microveil.measures.assess import assess
 from microveil.protect.protecting import protect
 from microveil.protect.release import Release
 from microveil.report import custodian_report, demonstration_report, key_figures

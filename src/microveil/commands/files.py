@@ -13,9 +13,6 @@ from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
 from microveil.commands.spark import release_in_spark
 from microveil.errors import DataError, FileError, RequestError, stands_alone
-from microveil.evaluation.findings import release_findings
-from microveil.evaluation.promised import codes_in_release
-from microveil.evaluation.text_of_findings import warnings_of
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -24,6 +21,9 @@ from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger
+from microveil.measures.findings import release_findings
+from microveil.measures.promised import codes_in_release
+from microveil.measures.text_of_findings import warnings_of
 from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.columns import Prepared
 from microveil.protect.draw import plan_and_draw

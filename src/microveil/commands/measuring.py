@@ -16,9 +16,6 @@ from microveil.commands.asking import (
 )
 from microveil.commands.custodians import manifest_beside
 from microveil.errors import stands_alone
-from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measurements_beside
-from microveil.evaluation.assess import assess
-from microveil.evaluation.attack import attack
 from microveil.files.address import address_of
 from microveil.files.declared import Outline
 from microveil.files.folders import table_of_release
@@ -26,6 +23,9 @@ from microveil.files.outline import outline_of
 from microveil.files.reading import of_each, open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.guarantee import Guarantee
+from microveil.measures import Assessment, guarantee_beside, has_pairs, measurements_beside
+from microveil.measures.assess import assess
+from microveil.measures.attack import attack
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
 

@@ -1,4 +1,4 @@
-"""Methods x k x epsilon x runs on one table, and what does best; figures are from `evaluation`.
+"""Methods x k x epsilon x runs on one table, and what does best; figures are from `measures`.
 
 ::
 

@@ -20,10 +20,10 @@ from microveil.compare.measures import UNPAIRED, Measures, of_class, without_pai
 from microveil.compare.measuring import Figures, Matrix, Records, figures_of
 from microveil.compare.tasks import Reading
 from microveil.errors import DataError, MicroveilError, RequestError
-from microveil.evaluation.analyses import Analyses
-from microveil.evaluation.measures import Measure, Takes
-from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
-from microveil.evaluation.tables import Codes, Tables
+from microveil.measures.analyses import Analyses
+from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
+from microveil.measures.registry import Measure, Takes
+from microveil.measures.tables import Codes, Tables
 from microveil.table import check_columns, column_of, open_table
 from microveil.table.table import assembled, restored
 from microveil.utility.estimators import digest_of_estimator, text_of_estimator

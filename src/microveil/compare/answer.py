@@ -10,9 +10,9 @@ from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import RISK, Measures, loss_of
 from microveil.compare.pareto import frontier_words, unlinked_words
 from microveil.compare.rows import GROUP_WORDS, GROUPS, conditions_in_common, own_conditions
-from microveil.evaluation.measures import Measure
-from microveil.evaluation.measures.information_loss import LOSS
 from microveil.guarantee import Condition
+from microveil.measures.information_loss import LOSS
+from microveil.measures.registry import Measure
 from microveil.text.document import Block, Document, heading, items, paragraph
 
 __all__ = ["answer_of", "configuration_words", "refusals_of", "why_no_loss"]

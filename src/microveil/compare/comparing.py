@@ -18,7 +18,7 @@ from microveil.compare.running import Plans, Progress, carried_out
 from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
-from microveil.evaluation.analyses import Analyses
+from microveil.measures.analyses import Analyses
 from microveil.protect.parts import Part, named_attributes
 from microveil.protect.recipe import merged, read_recipe
 from microveil.schema import Attribute

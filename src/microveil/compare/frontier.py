@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.compare.measures import loss_of, risks_of
 from microveil.compare.rows import GROUPS, NO_SCOPE, conditions_of
-from microveil.evaluation.measures.linkage import CHANCE
 from microveil.guarantee import Model
+from microveil.measures.linkage import CHANCE
 
 __all__ = ["beaten_apart", "excluded_of", "frontier_of", "unbeaten"]
 

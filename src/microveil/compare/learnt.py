@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from microveil.compare.measures import in_answer, of_class
-from microveil.evaluation.measures import Better, Measure
-from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
+from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
+from microveil.measures.registry import Better, Measure
 
 __all__ = ["analysed_words", "learnt_words"]
 

@@ -14,7 +14,7 @@ from microveil.compare.measures import RISK, baseline_of, loss_of, risks_of
 from microveil.compare.results import Comparison
 from microveil.compare.rows import GROUP_WORDS, GROUPS, conditions_of
 from microveil.errors import RequestError
-from microveil.evaluation.measures import MEASURES
+from microveil.measures.registry import MEASURES
 
 __all__ = ["Panel", "Point", "Series", "risk_utility_map"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars
 
-from microveil.evaluation.measures import MEASURES, Better, By, Compared, Measure, Takes
-from microveil.evaluation.measures.information_loss import LOSS
+from microveil.measures.information_loss import LOSS
+from microveil.measures.registry import MEASURES, Better, By, Compared, Measure, Takes
 
 __all__ = [
     "RISK",

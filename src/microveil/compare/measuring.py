@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.evaluation.measures import By, Measure
-from microveil.evaluation.measuring import Attempt, measured
-from microveil.evaluation.tables import Tables
+from microveil.measures.measuring import Attempt, measured
+from microveil.measures.registry import By, Measure
+from microveil.measures.tables import Tables
 from microveil.schema import Attribute
 from microveil.table import Numbers
 
@@ -56,7 +56,7 @@ def figures_of(
         The original, and what was drawn.
     measures : iterable of Measure
     attempt : callable, optional
-        As for `microveil.evaluation.measuring.measured`.
+        As for `microveil.measures.measuring.measured`.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def figures_of(
 
     Examples
     --------
-    >>> from microveil.evaluation.measures import MEASURES
+    >>> from microveil.measures.registry import MEASURES
     >>> before, after = np.array([[1.0], [2.0], [3.0]]), np.array([[1.5], [1.5], [3.0]])
     >>> tables = Tables(names=("AGE",), original=before, protected=after)
     >>> figures_of(tables, [MEASURES["information_loss"]])

@@ -7,8 +7,8 @@ import polars
 
 from microveil.compare.measures import baseline_of, loss_of
 from microveil.compare.rows import GROUP_WORDS, NO_SCOPE, conditions_of
-from microveil.evaluation.measures import MEASURES, Measure
 from microveil.guarantee import Model
+from microveil.measures.registry import MEASURES, Measure
 
 __all__ = ["frontier_words", "unlinked_words"]
 

@@ -16,6 +16,7 @@ from microveil.errors import RequestError
 from microveil.kernels import ranking as kernel
 from microveil.methods.base import Choices
 from microveil.methods.planned import SinglePlan, in_table, released_numbers
+from microveil.noise.expected_error import expected_centroid_error, expected_isotonic_error
 from microveil.noise.noise import (
     LARGEST_SCALE,
     NoiseGrid,
@@ -29,7 +30,6 @@ from microveil.partition import Partition
 from microveil.partition.runs import Clusters, Runs, Widening
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers
-from microveil.utility.expected_error import expected_centroid_error, expected_isotonic_error
 
 __all__ = [
     "CentroidPlan",

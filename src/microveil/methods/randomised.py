@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.methods.planned import SinglePlan, released_numbers
-from microveil.noise.noise import RandomSource, continuous_noise, uniform
-from microveil.noise.transition import drawn_by_rows, drawn_within
-from microveil.partition import Partition
-from microveil.risk.posterior_odds import posterior_odds
-from microveil.table import GridColumn, Numbers, Reasons, spread
-from microveil.table.threads import pieces
-from microveil.utility.expected_randomisation import (
+from microveil.noise.expected_randomisation import (
     expected_interval_error,
     expected_noise_error,
     expected_transition_error,
 )
+from microveil.noise.noise import RandomSource, continuous_noise, uniform
+from microveil.noise.posterior_odds import posterior_odds
+from microveil.noise.transition import drawn_by_rows, drawn_within
+from microveil.partition import Partition
+from microveil.table import GridColumn, Numbers, Reasons, spread
+from microveil.table.threads import pieces
 
 __all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan", "ValuesPlan"]
 

@@ -1,6 +1,6 @@
 """From a table to a release, in a straight line: request, columns, plan, draw, release.
 
-What is found of a release beside its original is not here (`evaluation`), nor what else might be
+What is found of a release beside its original is not here (`measures`), nor what else might be
 asked (`audit`), but for what a request leaves to advice.
 
 ::

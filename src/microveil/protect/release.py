@@ -23,11 +23,11 @@ from microveil.files.text import TextFormat
 from microveil.files.writing import collected, write_data
 from microveil.guarantee import Guarantee
 from microveil.ledger import Recording, ledger_place, recorded
+from microveil.noise.corrected_shares import CorrectedShares
 from microveil.protect.corrected import corrected_of
 from microveil.synthesis.measurements import Margins, Measurements, margins_of
 from microveil.table import ColumnSchema, MissingCodes, open_table
 from microveil.table.frames import is_of_spark
-from microveil.utility.corrected_shares import CorrectedShares
 
 if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame
     from typing_extensions import TypeVar

@@ -1,7 +1,7 @@
 """From a plan and what was drawn of it to a release: its schema, its notes and its manifest.
 
 What the custodian is told depends on the data. Nothing is looked at for it but the plan; what is
-found of a release is in `evaluation.findings`.
+found of a release is in `measures.findings`.
 """
 
 import datetime

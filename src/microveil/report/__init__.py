@@ -1,4 +1,4 @@
-"""Reports: HTML pages that open from disk, for custodian or public; figures are of `evaluation`."""
+"""Reports: HTML pages that open from disk, for custodian or public; figures are of `measures`."""
 
 from microveil.report.chart import Spread
 from microveil.report.comparison import comparison_report

@@ -10,10 +10,10 @@ from microveil.compare.measures import RISK, Measures, loss_of, of_class
 from microveil.compare.pareto import unlinked_words
 from microveil.compare.rows import conditions_in_common, own_conditions
 from microveil.errors import stands_alone
-from microveil.evaluation.measures import MEASURES, Measure
-from microveil.evaluation.measures.information_loss import LOSS
-from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.guarantee import Condition
+from microveil.measures.information_loss import LOSS
+from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
+from microveil.measures.registry import MEASURES, Measure
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Spread
 from microveil.report.comparison_map import NOBODYS, comparison_panels

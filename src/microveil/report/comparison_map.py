@@ -11,7 +11,7 @@ from microveil.compare.pareto import unlinked_words
 from microveil.compare.rows import CONDITIONAL
 from microveil.compare.store import written_whole
 from microveil.errors import RequestError, stands_alone
-from microveil.evaluation.measures import MEASURES
+from microveil.measures.registry import MEASURES
 from microveil.report.axes import LETTER_WIDTH
 from microveil.report.chart import WIDTH, Panel, Spread
 from microveil.report.colours import in_light

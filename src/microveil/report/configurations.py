@@ -10,9 +10,9 @@ from typing import Any
 from microveil.compare import Comparison
 from microveil.compare.measures import Column, Measures, risks_of
 from microveil.compare.rows import CONDITIONAL, conditions_in_common, own_conditions
-from microveil.evaluation.measures import MEASURES, By
-from microveil.evaluation.measures.linkage import CHANCE
 from microveil.guarantee import Condition
+from microveil.measures.linkage import CHANCE
+from microveil.measures.registry import MEASURES, By
 from microveil.report.chart import Spread
 from microveil.report.markup import Child, Markup, element, fragment
 from microveil.report.sections import Section

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from microveil.evaluation import Assessment
-from microveil.evaluation.measures.closest_records import CLOSEST
-from microveil.evaluation.measures.distributions import ONE_WAY, SORTED_ERROR, TWO_WAY
-from microveil.evaluation.measures.information_loss import LOSS
 from microveil.guarantee import Guarantee, Model, Scope, Scopes
+from microveil.measures import Assessment
+from microveil.measures.closest_records import CLOSEST
+from microveil.measures.distributions import ONE_WAY, SORTED_ERROR, TWO_WAY
+from microveil.measures.information_loss import LOSS
 from microveil.protect.release import Release
 from microveil.report.wording import named, number, rounded_up
 from microveil.risk.closest_records import ClosestRecords

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.evaluation import Assessment
-from microveil.evaluation.measures import FURTHER, By, Figure
-from microveil.evaluation.measures.categories import CATEGORIES
-from microveil.evaluation.measures.closest_records import CLOSEST_RECORDS
-from microveil.evaluation.measures.column_moves import COLUMN_MOVES
-from microveil.evaluation.measures.goodness_of_fit import DISTANCE, FIT
-from microveil.evaluation.measures.information_loss import INFORMATION_LOSS
-from microveil.evaluation.measures.linkage import RECORD_LINKAGE
-from microveil.evaluation.measures.mean_errors import ERRORS
-from microveil.evaluation.measures.moments import CORRELATIONS, MOMENTS
-from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
-from microveil.evaluation.measures.relations import RELATIONS
-from microveil.evaluation.measures.weighted import WEIGHTED
-from microveil.evaluation.measuring import Measured
+from microveil.measures import Assessment
+from microveil.measures.categories import CATEGORIES
+from microveil.measures.closest_records import CLOSEST_RECORDS
+from microveil.measures.column_moves import COLUMN_MOVES
+from microveil.measures.goodness_of_fit import DISTANCE, FIT
+from microveil.measures.information_loss import INFORMATION_LOSS
+from microveil.measures.linkage import RECORD_LINKAGE
+from microveil.measures.mean_errors import ERRORS
+from microveil.measures.measuring import Measured
+from microveil.measures.moments import CORRELATIONS, MOMENTS
+from microveil.measures.neighbourhoods import NEIGHBOURHOODS
+from microveil.measures.registry import FURTHER, By, Figure
+from microveil.measures.relations import RELATIONS
+from microveil.measures.weighted import WEIGHTED
 from microveil.report.columns import NumberColumn
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section, Subject

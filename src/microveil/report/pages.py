@@ -8,12 +8,12 @@ import numpy as np
 
 from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import DataError, stands_alone
-from microveil.evaluation import Assessment
-from microveil.evaluation.assess import assess
-from microveil.evaluation.measures.distributions import TWO_WAY
-from microveil.evaluation.measuring import measured_publicly
-from microveil.evaluation.promised import codes_in_release
 from microveil.guarantee import EVERY_SCOPE, Guarantee
+from microveil.measures import Assessment
+from microveil.measures.assess import assess
+from microveil.measures.distributions import TWO_WAY
+from microveil.measures.measuring import measured_publicly
+from microveil.measures.promised import codes_in_release
 from microveil.protect.release import Release
 from microveil.report.attributes import attributes_section, means_table
 from microveil.report.columns import Column, NumberColumn, columns_of

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from microveil.evaluation.measures import Figure
-from microveil.evaluation.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
-from microveil.evaluation.measures.closest_records import CLOSEST
-from microveil.evaluation.measures.linkage import MIXED, RECORD_LINKAGE
-from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
-from microveil.evaluation.text_of_findings import linkage_in_words
+from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
+from microveil.measures.closest_records import CLOSEST
+from microveil.measures.linkage import MIXED, RECORD_LINKAGE
+from microveil.measures.neighbourhoods import NEIGHBOURHOODS
+from microveil.measures.registry import Figure
+from microveil.measures.text_of_findings import linkage_in_words
 from microveil.protect.release import Release
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks, room_across

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microveil.audit.empirical import EmpiricalAudit
-from microveil.evaluation import Assessment
+from microveil.measures import Assessment
 from microveil.protect.release import Release
 from microveil.report.columns import Column
 from microveil.report.markup import Markup

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from microveil.evaluation import Assessment
-from microveil.evaluation.measures.weighted import WEIGHTED
+from microveil.measures import Assessment
+from microveil.measures.weighted import WEIGHTED
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section, Subject
 from microveil.report.tables import table

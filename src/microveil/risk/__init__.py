@@ -1,1 +1,1 @@
-"""Formulas of disclosure risk; which of them are shown, and how, is declared in `evaluation`."""
+"""Formulas of disclosure risk; which of them are shown, and how, is declared in `measures`."""

@@ -1,1 +1,1 @@
-"""Formulas of information loss; which of them are shown, and how, is declared in `evaluation`."""
+"""Formulas of information loss; which of them are shown, and how, is declared in `measures`."""

@@ -1,0 +1,421 @@
+"""The verb that attacks a release, as an intruder with partial knowledge would."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import DataError, RequestError, stands_alone
+from microveil.measures.promised import codes_in_release, has_pairs
+from microveil.protect.recipe import roles_of_recipe
+from microveil.protect.release import Release
+from microveil.risk.attacks import (
+    AttackOutcome,
+    AttackReport,
+    Records,
+    Setting,
+    closest_record,
+    inference,
+    interval_disclosure,
+    linkability,
+    linkage,
+    membership,
+    singling_out,
+)
+from microveil.risk.record_linkage import LARGEST_VALUE
+from microveil.risk.sampling import Sample
+from microveil.schema import Role
+from microveil.table import MissingCodes, Table, check_columns, open_beside, open_table
+
+__all__ = ["attack"]
+
+MOST_CATEGORIES = 1000
+CONSTANT = "it is constant in the original: there is nothing to infer"
+
+
+@stands_alone
+def attack(
+    original: Any,
+    protected: Any,
+    *,
+    known: Iterable[str] | None = None,
+    secret: Iterable[str] | None = None,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    control: Any = None,
+    parts: tuple[Iterable[str], Iterable[str]] | None = None,
+    attributes: Iterable[str] | None = None,
+    paired: bool = True,
+    n_attacks: int = 2000,
+    tolerance: float = 0.05,
+    neighbours: int = 1,
+    confidence: float = 0.95,
+    sample: int | None = None,
+    seed: int = 0,
+    missing_codes: Mapping[str, Any] | None = None,
+    missing_values: Iterable[str] | None = None,
+) -> AttackReport:
+    """Attack a release as an intruder with partial knowledge would, and say what came of it.
+
+    Works on any two tables of the same people, also another tool's output, and on a synthetic one.
+
+    Parameters
+    ----------
+    original, protected : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of arrays
+        The table before and after. The protected one may be a `Release`: whether its records
+        stand in the order of the original's is then known.
+    known : sequence of str, optional
+        What the intruder knows of people, exactly; by default all attributes but the secret.
+    secret : str or sequence of str, optional
+        What the intruder wants to know; by default every attribute in turn that is not
+        among the known ones named, or simply every attribute in turn.
+    recipe : str, Path or dict, optional
+        Whose roles say what is known (quasi-identifiers) and what secret (confidential), where
+        neither is named, of the attributes that take part, and what is dropped (identifiers),
+        where no attributes are named.
+    control : table, optional
+        People drawn like those of the original, who are not in it: a part that was held out
+        before the release was made. Without it success includes what the population reveals
+        about anybody, and membership cannot be attacked.
+    parts : pair of sequences of str, optional
+        What each of two lists knows, for linkability; by default the first and the second
+        half of the known attributes.
+    attributes : sequence of str, optional
+        The attributes that take part; by default all numeric ones that the tables have in
+        common, and text of at most 1000 categories.
+    paired : bool
+        False where the records are not in the same order, or are nobody's: record linkage and
+        interval disclosure are then left out.
+    n_attacks : int
+        How many people, at most, are attacked where it is not everybody; but see ``sample``.
+    tolerance : float
+        How near a guess of a number has to come: in standard deviations of the original, or
+        as a share of all ranks. Categories have to be equal.
+    neighbours : int
+        How many nearest rows count for linkability.
+    confidence : float
+        Of every interval, above 0.5 and below 1.
+    sample : int, optional
+        So many people are looked for by record linkage, each in the whole release. By default
+        everybody of up to 50,000, and of more 10,000.
+    seed : int
+        Decides who is attacked, and what baselines draw; the same seed gives the same report.
+    missing_codes : dict of lists, optional
+        What stands for a missing value, by column, in any of the tables: {"INCOME": [-9]}.
+        Those that a `Release` brings with it are known.
+    missing_values : sequence of str, optional
+        Text that stands for a missing value in every column of text.
+
+    Returns
+    -------
+    AttackReport
+        For the custodian: it depends on the original.
+
+    Raises
+    ------
+    MicroveilError
+        If the tables do not correspond, or an argument names or asks for what is not there.
+
+    Notes
+    -----
+    O(n log n) for up to ten or so attributes, and up to O(n_attacks n) vectorised steps.
+
+    Examples
+    --------
+    >>> before = {"AGE": np.array([20, 31, 45, 58]), "INCOME": np.array([1, 4, 3, 2])}
+    >>> after = {"AGE": np.array([25, 25, 52, 52]), "INCOME": np.array([1, 4, 3, 2])}
+    >>> report = attack(before, after, known=["AGE"], secret="INCOME")
+    >>> outcome = report.outcomes[0]
+    >>> outcome.attack, outcome.success.value, outcome.baseline.value
+    ('record linkage by distance', 0.5, 0.25)
+    """
+    _check_numbers(n_attacks, tolerance, neighbours, confidence, seed)
+    codes = MissingCodes.of(missing_codes, missing_values)
+    own, guarantee = codes, None
+    if isinstance(protected, Release):
+        codes, guarantee = protected.codes_of_original(codes), protected.guarantee
+        own, protected = codes_in_release(codes, guarantee), protected.data
+    after = open_table(protected, own)
+    tables = {"original": open_beside(original, after, codes), "protected": after}
+    check_columns(tables["original"], codes.by_column, "original")
+    n_missing = tables["original"].n_records - tables["protected"].n_records
+    paired = paired and has_pairs(guarantee, n_missing)
+    if control is not None:
+        tables["control"] = open_beside(control, after, codes)
+    if paired and tables["original"].n_records != tables["protected"].n_records:
+        raise DataError(
+            "original and protected tables",
+            "paired records must be as many in both",
+            "pass the same people in the same order, or paired=False (--shuffled)",
+        )
+    said = {} if recipe is None else roles_of_recipe(recipe)
+    dropped = {name for name, role in said.items() if role is Role.IDENTIFIER}
+    if guarantee is not None and guarantee.unit.column is not None:
+        dropped.add(guarantee.unit.column)
+    records = _records(tables, None if attributes is None else _named(attributes), dropped)
+    names = list(records["original"].names)
+    if known is None and secret is None:
+        known, secret = _by_roles(names, said)
+    roles = _Roles(names, known, secret, parts)
+    setting = Setting(
+        original=records["original"],
+        protected=records["protected"],
+        control=records.get("control"),
+        n_attacks=n_attacks,
+        tolerance=tolerance,
+        neighbours=neighbours,
+        confidence=confidence,
+        seed=seed,
+        sample=Sample(size=sample).size,
+    )
+    outcomes, not_carried_out = _carried_out(setting, roles, paired=paired)
+    return AttackReport(
+        n_original=setting.original.n_records,
+        n_protected=setting.protected.n_records,
+        n_control=None if setting.control is None else setting.control.n_records,
+        paired=paired,
+        tolerance=tolerance,
+        confidence=confidence,
+        seed=seed,
+        outcomes=tuple(outcomes),
+        not_carried_out=not_carried_out,
+        left_out=tuple(name for name in tables["original"].names if name not in names),
+    )
+
+
+def _by_roles(
+    names: list[str], roles: Mapping[str, Role]
+) -> tuple[list[str] | None, list[str] | None]:
+    """Return what is known and what is secret; None of a role that no attribute has."""
+    known = [name for name in names if roles.get(name) is Role.QUASI_IDENTIFIER]
+    secret = [name for name in names if roles.get(name) is Role.CONFIDENTIAL]
+    return known or None, secret or None
+
+
+class _Roles:
+    """What the intruder knows and wants to know, of the attributes that take part."""
+
+    def __init__(
+        self,
+        names: list[str],
+        known: Iterable[str] | None,
+        secret: Iterable[str] | None,
+        parts: tuple[Iterable[str], Iterable[str]] | None,
+    ) -> None:
+        self.names = names
+        self._known = None if known is None else _part(names, known, "known")
+        secrets = None if secret is None else _part(names, secret, "secret")
+        for name in secrets or []:
+            if name in (self._known or []):
+                raise RequestError(
+                    f"attribute '{name}'", "it cannot be known and secret", "name it once"
+                )
+        self.known = self._known or [name for name in names if name not in (secrets or [])] or names
+        self.secrets = secrets or [name for name in names if name not in (self._known or [])]
+        self.secrets = self.secrets or names
+        half = (len(self.known) + 1) // 2
+        self.parts = self.known[:half], self.known[half:]
+        if parts is not None:
+            self.parts = self._checked_parts(parts)
+
+    def known_beside(self, secret: str) -> list[str]:
+        """Return what is known when a certain attribute is the secret."""
+        return [name for name in self._known or self.names if name != secret]
+
+    def _checked_parts(
+        self, parts: tuple[Iterable[str], Iterable[str]]
+    ) -> tuple[list[str], list[str]]:
+        rule = "it must be two lists of attributes that have none in common"
+        if isinstance(parts, str) or not isinstance(parts, Sequence) or len(parts) != 2:
+            raise RequestError("parts", rule, 'pass for example (["AGE"], ["INCOME"])')
+        one, other = (_part(self.names, part, "parts") for part in parts)
+        if set(one) & set(other):
+            raise RequestError("parts", rule, "name every attribute in one of them")
+        return one, other
+
+
+def _carried_out(
+    setting: Setting, roles: _Roles, *, paired: bool
+) -> tuple[list[AttackOutcome], dict[str, str]]:
+    """Carry out the attacks that the tables and roles allow; say why for the others."""
+    outcomes: list[AttackOutcome] = []
+    reasons: dict[str, str] = {}
+    if paired:
+        outcomes += [linkage(setting, roles.known, by_rank=ranks) for ranks in (False, True)]
+        _disclose(setting, roles, outcomes, reasons)
+    else:
+        reasons["record linkage, interval disclosure"] = "they need records in the same order"
+    outcomes += [singling_out(setting, roles.known, together=both) for both in (False, True)]
+    if roles.parts[1]:
+        outcomes.append(linkability(setting, *roles.parts))
+    else:
+        reasons["linkability"] = "it takes two known attributes or more"
+    _infer(setting, roles, outcomes, reasons)
+    if setting.control is None:
+        for name in ("membership inference", "distance to the closest record"):
+            reasons[name] = "it needs people who were not in the original: control"
+    else:
+        outcomes += [membership(setting, roles.names), closest_record(setting, roles.names)]
+    return outcomes, reasons
+
+
+def _disclose(
+    setting: Setting, roles: _Roles, outcomes: list[AttackOutcome], reasons: dict[str, str]
+) -> None:
+    """Add interval disclosure of every secret, or why there is none."""
+    for secret in roles.secrets:
+        if setting.original.categorical([secret])[0]:
+            reasons[f"interval disclosure of {secret}"] = "categories have no intervals"
+        elif _constant(setting.original, secret):
+            reasons[f"interval disclosure of {secret}"] = CONSTANT
+        else:
+            outcomes += [
+                interval_disclosure(setting, secret, by_rank=ranks) for ranks in (False, True)
+            ]
+
+
+def _infer(
+    setting: Setting, roles: _Roles, outcomes: list[AttackOutcome], reasons: dict[str, str]
+) -> None:
+    """Add inference of every secret, or why there is none."""
+    for secret in roles.secrets:
+        known = roles.known_beside(secret)
+        if _constant(setting.original, secret):
+            reasons[f"inference of {secret}"] = CONSTANT
+        elif known:
+            outcomes.append(inference(setting, known, secret))
+        else:
+            reasons[f"inference of {secret}"] = "no other attribute is known"
+
+
+def _constant(records: Records, name: str) -> bool:
+    values = records.columns([name])
+    return len(np.unique(values[~np.isnan(values)])) < 2
+
+
+def _records(
+    tables: dict[str, Table], named: list[str] | None, dropped: Collection[str]
+) -> dict[str, Records]:
+    """Read the attributes that take part as matrices, categories coded alike in all tables.
+
+    New numbers of units and identifiers are dropped, unless they are named.
+    """
+    if named is None:
+        first = tables["original"]
+        chosen = [
+            name
+            for name in first.names
+            if name not in dropped
+            and all(
+                name in table.names and table.kind(name).is_numeric == first.kind(name).is_numeric
+                for table in tables.values()
+            )
+        ]
+    else:
+        chosen = named
+        for side, table in tables.items():
+            check_columns(table, named, side)
+    columns = {}
+    for name in chosen:
+        found = _columns(tables, name, strictly=named is not None)
+        if found is not None:
+            columns[name] = found
+    if not columns:
+        raise DataError(
+            "tables",
+            "they have no attribute in common to attack",
+            "pass a table and its release",
+        )
+    is_category = np.array([not tables["original"].kind(name).is_numeric for name in columns])
+    return {
+        side: Records(
+            names=tuple(columns),
+            values=np.column_stack([found[side] for found in columns.values()]),
+            is_category=is_category,
+        )
+        for side in tables
+    }
+
+
+def _columns(
+    tables: dict[str, Table], name: str, *, strictly: bool
+) -> dict[str, NDArray[np.float64]] | None:
+    """Read an attribute of every table; None for text that cannot or should not take part."""
+    if tables["original"].kind(name).is_numeric:
+        return {side: _numbers(table, name, side) for side, table in tables.items()}
+    try:
+        words = {side: table.words(name) for side, table in tables.items()}
+        categories = tuple(sorted({word for column in words.values() for word in column.tolist()}))
+        if not strictly and len(categories) > MOST_CATEGORIES:
+            return None
+        coded = {side: table.codes(name, categories) for side, table in tables.items()}
+    except DataError:
+        if strictly:
+            raise
+        return None
+    columns = {}
+    for side, codes in coded.items():
+        values = codes.values.astype(np.float64)
+        if codes.missing is not None:
+            # Being without a category is one more.
+            values[codes.missing] = len(categories)
+        columns[side] = values
+    return columns
+
+
+def _numbers(table: Table, name: str, side: str) -> NDArray[np.float64]:
+    numbers = table.numbers(name)
+    values = numbers.values.astype(np.float64)
+    if np.any(np.abs(values) > LARGEST_VALUE):
+        raise DataError(
+            f"attribute '{name}' of the {side} table",
+            "numbers must be finite and at most 1e140 in size",
+            "leave such records out",
+        )
+    if numbers.missing is not None:
+        values[numbers.missing] = np.nan
+    return values
+
+
+def _named(attributes: Iterable[str]) -> list[str]:
+    return [attributes] if isinstance(attributes, str) else list(attributes)
+
+
+def _part(names: list[str], part: Iterable[str], place: str) -> list[str]:
+    """Return named attributes, each once, that take part in the attacks."""
+    chosen = list(dict.fromkeys(_named(part)))
+    if not chosen:
+        raise RequestError(place, "it must name an attribute", "name one, or leave it out")
+    for name in chosen:
+        if name not in names:
+            raise RequestError(
+                f"{place}, attribute '{name}'",
+                "it is not among the attributes that all tables have and that take part",
+                "check its spelling, or name it in attributes",
+            )
+    return chosen
+
+
+def _check_numbers(
+    n_attacks: int, tolerance: float, neighbours: int, confidence: float, seed: int
+) -> None:
+    """Refuse numbers that no attack can be carried out with."""
+    for name, value, least in (
+        ("n_attacks", n_attacks, 1),
+        ("neighbours", neighbours, 1),
+        ("seed", seed, 0),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise RequestError(
+                name, f"it must be a whole number of {least} or more", f"pass {name}={least}"
+            )
+    for name, share, low, high in (
+        ("tolerance", tolerance, 0.0, 1.0),
+        ("confidence", confidence, 0.5, 1.0),
+    ):
+        number = isinstance(share, int | float | np.number) and not isinstance(share, bool)
+        if not number or not low <= share < high:
+            raise RequestError(
+                name, f"it must be a number from {low:g} to below {high:g}", "pass 0.05 or 0.95"
+            )

@@ -1,0 +1,88 @@
+"""Shares corrected for randomisation, beside those of the original: for the custodian."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import RequestError
+from microveil.guarantee import Guarantee
+from microveil.noise.corrected_shares import CorrectedShares
+from microveil.protect.corrected import category_counts, corrected_of, randomised_attributes
+from microveil.table import Table
+
+__all__ = ["CorrectedComparison", "compare_corrected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorrectedComparison:
+    """What correcting the shares of a release regains of those of its original.
+
+    Attributes
+    ----------
+    corrected : CorrectedShares
+    original : float64 array (n_categories,)
+        Shares of the original, which are the custodian's.
+    """
+
+    corrected: CorrectedShares
+    original: NDArray[np.float64]
+
+    @property
+    def moved(self) -> float:
+        """Total variation of the released shares from the original ones."""
+        return float(np.abs(self.corrected.released - self.original).sum() / 2)
+
+    @property
+    def moved_corrected(self) -> float:
+        """The same of the corrected shares."""
+        return float(np.abs(self.corrected.shares - self.original).sum() / 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values."""
+        return {
+            **self.corrected.to_dict(),
+            "original": self.original.tolist(),
+            "total_variation": self.moved,
+            "total_variation_corrected": self.moved_corrected,
+        }
+
+
+def compare_corrected(
+    original: Table, protected: Table, guarantee: Guarantee | None
+) -> dict[str, CorrectedComparison]:
+    """Correct every attribute that a transition matrix drew, and hold it against the original.
+
+    Parameters
+    ----------
+    original, protected : Table
+    guarantee : Guarantee or None
+
+    Raises
+    ------
+    RequestError
+        If there is no guarantee, or none of an attribute drawn by such a matrix; or one whose
+        matrix it does not state.
+    DataError
+        If a table has other values than the guarantee lists.
+    """
+    names = () if guarantee is None else randomised_attributes(guarantee)
+    if guarantee is None or not names:
+        raise RequestError(
+            "corrected",
+            "shares are corrected by the matrix that the guarantee of a release by pram states",
+            "pass such a release with its guarantee (for files, guarantee.json beside it)",
+        )
+    found = {}
+    for terms in guarantee.attributes:
+        if terms.name not in names or terms.name not in protected.names:
+            continue
+        corrected = corrected_of(protected, guarantee, terms.name)
+        attribute = terms.attribute()
+        assert attribute is not None  # noqa: S101 -- else it is refused
+        counts, _ = category_counts(original, terms, attribute)
+        found[terms.name] = CorrectedComparison(
+            corrected=corrected, original=counts / max(int(counts.sum()), 1)
+        )
+    return found

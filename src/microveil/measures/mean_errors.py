@@ -1,0 +1,59 @@
+"""Errors of the released values, by attribute."""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
+from microveil.utility.mean_errors import MeanErrors, mean_errors
+from microveil.utility.undefined import none_if_undefined
+
+__all__ = ["ERRORS", "MEASURES"]
+
+ERRORS = Group(title="Errors of values (0 = unchanged)")
+
+
+def _write(found: MeanErrors, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        name: {
+            "bias": none_if_undefined(float(found.bias[a])),
+            "mse": none_if_undefined(float(found.mse[a])),
+            "rmse": none_if_undefined(float(found.rmse[a])),
+            "n_cells": int(found.n_cells[a]),
+        }
+        for a, name in enumerate(names)
+    }
+
+
+_measure = partial(
+    Measure,
+    function=mean_errors,
+    takes=Takes.NUMBERS,
+    in_blocks=True,
+    needs_pairs=True,
+    by=By.ATTRIBUTE,
+    explanation="0 = unchanged",
+    group=ERRORS,
+    entry=Entry(name="errors", write=_write),
+)
+
+MEASURES = (
+    _measure(
+        id="bias",
+        label="mean error",
+        short="bias",
+        figure=attrgetter("bias"),
+        lowest=-math.inf,
+        better=Better.ZERO,
+    ),
+    _measure(
+        id="mse",
+        label="mean squared error",
+        short="MSE",
+        figure=attrgetter("mse"),
+        tabulated=False,
+    ),
+    _measure(id="rmse", label="root mean squared error", short="RMSE", figure=attrgetter("rmse")),
+)

@@ -1,0 +1,305 @@
+"""Two tables, as measures are given them."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.measures.registry import Measure, Takes
+from microveil.table import Column, Numbers
+from microveil.table.blocks import AttributeMatrix, Matrix, is_large, lacks_some, over_blocks
+from microveil.table.threads import Reused, in_threads
+from microveil.utility.formula import parse_formula
+from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
+from microveil.utility.large_attributes import Distributions, compare_in_order
+from microveil.utility.moments import means_and_variances
+from microveil.utility.quantile_distances import QuantileDistances, quantile_distances
+from microveil.utility.relations import sampled_records
+from microveil.utility.total_variation import Levels, decile_levels
+
+__all__ = ["Codes", "Tables"]
+
+Columns = dict[str, Column]
+# Of these two nothing is left without an attribute of numbers.
+OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE)
+# Of an attribute of text: the codes before and after, and the categories they stand for.
+Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
+
+
+def _taken(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
+    return matrix.taken(rows) if isinstance(matrix, AttributeMatrix) else matrix[rows]
+
+
+def _numbers_of(matrix: Matrix) -> list[Numbers]:
+    """Return the columns of a matrix; of one of all records, none is made."""
+    if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
+        return list(matrix.numbers)
+    return [Numbers(values=column, missing=None) for column in matrix.T]
+
+
+def _column(matrix: Matrix, a: int, reused: Reused) -> NDArray[np.float64]:
+    """Return a column, of a large table in memory that is used again."""
+    return matrix.column(a, slice(None), reused) if is_large(matrix) else matrix[:, a]
+
+
+def _narrow(n_levels: int) -> Callable[[NDArray[Any]], Levels]:
+    """Return what makes levels of codes, in as many bytes as it takes."""
+    if n_levels <= 1 << 8:
+        return lambda codes: codes.astype(np.uint8)
+    return lambda codes: codes.astype(np.uint16)
+
+
+def _whole(given: Any) -> Any:
+    """Return a matrix as an array; what is none, as it is."""
+    return given[:] if isinstance(given, AttributeMatrix) else given
+
+
+def _present_codes(
+    codes: Codes, before: NDArray[np.int64] | None, after: NDArray[np.int64] | None
+) -> tuple[Column, Column]:
+    """Return codes of text as numbers, of all or some records; NaN where a cell is missing."""
+    *sides, categories = codes
+    missing = categories.index("") if "" in categories else -1
+    taken = [
+        own if rows is None else own[rows] for own, rows in zip(sides, (before, after), strict=True)
+    ]
+    one, other = (np.where(own == missing, np.nan, own) for own in taken)
+    return one, other
+
+
+def _no_columns(names: Iterable[str]) -> tuple[Columns, Columns]:
+    raise LookupError(", ".join(names))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tables:
+    """The original and the release, and what is asked of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The attributes of numbers.
+    original, protected : float64 arrays or AttributeMatrix (n_records, n_attributes)
+        Their values, NaN where missing; as many records in both only where they are paired.
+    paired : bool
+        Whether the records are in the same order.
+    texts : dict of (codes, codes, categories)
+        The attributes of text that are compared; a missing cell is a category of its own.
+    ranks : dict of (array, array)
+        Of those of them whose categories have an order, the rank of each record's category; NaN
+        where it has none.
+    nominal : frozenset of str
+        The attributes of numbers that are categories in no order.
+    columns : callable
+        Reads columns of both tables by their names.
+    asked : dict
+        What was asked for, by argument.
+    """
+
+    names: tuple[str, ...]
+    original: Matrix
+    protected: Matrix
+    paired: bool = True
+    texts: Mapping[str, Codes] = field(default_factory=dict)
+    ranks: Mapping[str, tuple[Column, Column]] = field(default_factory=dict)
+    nominal: frozenset[str] = frozenset()
+    columns: Callable[[Iterable[str]], tuple[Columns, Columns]] = _no_columns
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The attributes compared: of numbers, then of text."""
+        return (*self.names, *self.texts)
+
+    @cached_property
+    def complete(self) -> tuple[Matrix, Matrix]:
+        """The records without a missing cell in either table."""
+        if not (lacks_some(self.original) or lacks_some(self.protected)):
+            return self.original, self.protected
+        of_blocks = over_blocks(
+            lambda rows: (np.isnan(self.original[rows]) | np.isnan(self.protected[rows])).any(
+                axis=1
+            ),
+            len(self.original),
+        )
+        missing = np.concatenate(of_blocks)
+        if not missing.any():
+            return self.original, self.protected
+        present = np.flatnonzero(~missing)
+        before, after = (_taken(side, present) for side in (self.original, self.protected))
+        return before, after
+
+    @property
+    def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
+        """Deciles of numbers and codes of text, by attribute: made anew, for the one who asks."""
+        before, after = Reused(), Reused()
+        of_numbers = in_threads(
+            lambda a: decile_levels(
+                _column(self.original, a, before),
+                _column(self.protected, a, after),
+                self._distributions[a].ends if self._distributions else None,
+            ),
+            range(len(self.names)),
+            self.original.size,
+        )
+        found = dict(zip(self.names, of_numbers, strict=True))
+        for name, (*codes, categories) in self.texts.items():
+            narrow = _narrow(len(categories))
+            found[name] = narrow(codes[0]), narrow(codes[1])
+        one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
+        return one, other
+
+    @cached_property
+    def _distributions(self) -> list[Distributions] | None:
+        """Of large tables the distributions of each attribute of numbers; None of others.
+
+        A large column takes long to put in order: it is done once for all that is asked.
+        """
+        before, after = self.original, self.protected
+        if not is_large(before) or not is_large(after):
+            return None
+        variances, reused = means_and_variances(before)[1], (Reused(), Reused())
+        # Both sides of one attribute side by side: memory holds no more of them in order.
+        return [
+            compare_in_order(
+                _column(before, a, reused[0]),
+                _column(after, a, reused[1]),
+                variance,
+                few=(before.counted[a], after.counted[a]),
+            )
+            for a, variance in enumerate(variances.tolist())
+        ]
+
+    def _fits(self, measure: Measure) -> dict[str, GoodnessOfFit]:
+        """Return by attribute what was found with the distributions of large tables."""
+        if measure.function is not goodness_of_fit or self._distributions is None:
+            return {}
+        found = zip(self.names, self._distributions, strict=True)
+        return {name: one.fit for name, one in found if one.fit is not None}
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether records are more than numbers that all of them have."""
+        return bool(
+            self.texts or self.nominal or lacks_some(self.original) or lacks_some(self.protected)
+        )
+
+    def takes_part(self, measure: Measure) -> bool:
+        """Whether a measure is asked for, and has the pairs and the numbers that it needs."""
+        if measure.asked_by:
+            given = self.asked.get(measure.asked_by)
+            if given is None or given is False:
+                return False
+        if measure.takes in OF_NUMBERS and not self.names:
+            return False
+        if measure.takes is Takes.MIXED and not self.is_mixed:
+            return False
+        return self.paired or not measure.needs_pairs
+
+    def result_of(self, measure: Measure) -> Any:
+        """Call a measure's function with what it takes; None where there is nothing of it."""
+        more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
+        if measure.takes in {Takes.NUMBER, Takes.RANKED}:
+            found = {
+                name: measure.function(*both, **more)
+                for name, both in self._columns_before_and_after(self._fits(measure))
+            }
+            if measure.takes is Takes.RANKED:
+                found |= {n: measure.function(*both, **more) for n, both in self.ranks.items()}
+            found |= self._fits(measure)
+            return {n: found[n] for n in (*self.names, *found) if found.get(n) is not None}
+        if measure.function is quantile_distances and self._distributions is not None:
+            return QuantileDistances.of([one.distances for one in self._distributions])
+        if measure.takes is Takes.TEXT:
+            return {name: measure.function(*codes, **more) for name, codes in self.texts.items()}
+        if measure.takes is Takes.EACH:
+            each = {name: measure.function(*given, **more) for name, given in self._each()}
+            return {name: found for name, found in each.items() if found is not None}
+        given = self._given(measure.takes)
+        if given is not None and not measure.in_blocks:
+            given = tuple(map(_whole, given))
+        return None if given is None else measure.function(*given, **more)
+
+    def _columns_before_and_after(
+        self, known: Container[str]
+    ) -> Iterator[tuple[str, tuple[Column, Column]]]:
+        """Go through the attributes of numbers not known, each made when it is come to."""
+        for a, name in enumerate(self.names):
+            if name in known:
+                continue
+            yield name, (self.original[:, a], self.protected[:, a])
+
+    def _each(self) -> Iterator[tuple[str, tuple[Column, Column, bool, bool]]]:
+        """Go through all attributes: numbers, and text as codes; each made when it is come to."""
+        for a, name in enumerate(self.names):
+            yield name, (self.original[:, a], self.protected[:, a], False, name in self.nominal)
+        for name, codes in self.texts.items():
+            yield name, (*_present_codes(codes, None, None), True, True)
+
+    def _sample(self) -> tuple[dict[str, Column], dict[str, Column], frozenset[str], int]:
+        """Return the records in which relations are looked for."""
+        sides = self.original, self.protected
+        n_records = [len(side) for side in sides]
+        rows = [sampled_records(n) for n in n_records]
+        taken = [
+            side[slice(None) if own is None else own] for side, own in zip(sides, rows, strict=True)
+        ]
+        found = {name: (taken[0][:, a], taken[1][:, a]) for a, name in enumerate(self.names)}
+        for name, codes in self.texts.items():
+            ranks = self.ranks.get(name)
+            if ranks is None:
+                found[name] = _present_codes(codes, *rows)
+            else:
+                before, after = (
+                    rank if own is None else rank[own]
+                    for rank, own in zip(ranks, rows, strict=True)
+                )
+                found[name] = before, after
+        one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
+        nominal = self.nominal | (self.texts.keys() - self.ranks.keys())
+        return one, other, nominal, n_records[0]
+
+    def _given(self, takes: Takes) -> tuple[Any, ...] | None:
+        if takes in {Takes.NUMBERS, Takes.SUBGROUPS}:
+            return self.original, self.protected
+        if takes is Takes.COMPLETE:
+            return self.complete if len(self.complete[0]) else None
+        if takes is Takes.LEVELS:
+            return self.levels
+        made = {
+            Takes.RECORDS: self._records, Takes.MIXED: self._mixed, Takes.SAMPLE: self._sample
+        }.get(takes)  # fmt: skip
+        if made is not None:
+            return made()
+        both = self.columns(self._columns_of(takes))
+        return both[1:] if takes is Takes.RELEASE else both
+
+    def _columns_of(self, takes: Takes) -> Iterable[str]:
+        """Name the columns that a measure takes: those compared, or that were asked for."""
+        if takes is Takes.VARIABLES:
+            return parse_formula(self.asked["formula"]).attributes
+        if takes is Takes.RULES:
+            return dict.fromkeys(name for rule in self.asked["rules"] for name in rule.columns)
+        left_out = {self.asked["class_attribute"]} if takes is Takes.PREDICTORS else set()
+        return [name for name in self.compared if name not in left_out]
+
+    def _records(self) -> tuple[list[Column], list[Column], NDArray[np.bool_]]:
+        """Return the columns of numbers, and codes of text, and which are codes."""
+        codes = [[both[side] for both in self.texts.values()] for side in (0, 1)]
+        before, after = [*self.original.T, *codes[0]], [*self.protected.T, *codes[1]]
+        return before, after, np.repeat([False, True], [len(self.names), len(self.texts)])
+
+    def _mixed(self) -> tuple[AttributeMatrix, AttributeMatrix, NDArray[np.bool_]]:
+        """Return numbers, ranks of text that has an order, and codes of other text."""
+        is_category = [name in self.nominal for name in self.names]
+        sides = [_numbers_of(self.original), _numbers_of(self.protected)]
+        for name, (*codes, _) in self.texts.items():
+            in_order = name in self.ranks
+            for side, values in zip(sides, self.ranks[name] if in_order else codes, strict=True):
+                side.append(Numbers(values=values, missing=None))
+            is_category.append(not in_order)
+        before, after = (AttributeMatrix(numbers=side) for side in sides)
+        return before, after, np.array(is_category)
