@@ -8,7 +8,7 @@ import pytest
 
 import microveil as mv
 from microveil.methods import METHODS
-from microveil.utility import expected_error
+from microveil.noise import expected_error
 
 LEVELS = ("none", "school", "degree", "doctorate")
 ORDERED = {"E": mv.ordered(*LEVELS)}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.utility import expected_error
+from microveil.noise import expected_error
 
 N = 60
 NAMES = ["x", "y", "z"]

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil.kernels import expected_error as kernel
+from microveil.noise import expected_error, expected_randomisation
 from microveil.noise.expected_error import (
     expected_centroid_error,
     expected_isotonic_error,
@@ -28,7 +29,6 @@ from microveil.noise.noise import (
     uniform,
 )
 from microveil.noise.sensitivity import cluster_local_sensitivity, winsorised_sum
-from microveil.utility import expected_error, expected_randomisation
 from reference import expected_error as plain
 
 LAWS = ["uniform", "laplace", "gaussian", "triangular"]

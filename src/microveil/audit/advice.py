@@ -1,7 +1,7 @@
 """Advice before noise: what error to expect of a request, and what would be better.
 
 The expected error of a plan is known in closed form before any noise is drawn (see
-`utility.expected_error`). It is held against publishing the attribute's mean in every row, which
+`noise.expected_error`). It is held against publishing the attribute's mean in every row, which
 needs no request at all: an attribute that does worse is hopeless, and so are any statistics on it.
 
 Choosing by the error expected on the table is a use of the table: see `release.auto` and

@@ -14,7 +14,7 @@ FAR = 40.0
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def tails(scale, nearest, count):
-    """Return both sums of `utility.expected_error.laplace_tail_sums`, by its second form."""
+    """Return both sums of `noise.expected_error.laplace_tail_sums`, by its second form."""
     if scale <= 0:
         return 0.0, 0.0
     rate = 1.0 / max(scale, LEAST_SCALE)

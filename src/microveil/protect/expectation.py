@@ -1,6 +1,6 @@
 """The error to expect of a plan, attribute by attribute, before any noise is drawn.
 
-Of rows that follow individuals it is known in closed form; see `utility.expected_error`. Rows of
+Of rows that follow individuals it is known in closed form; see `noise.expected_error`. Rows of
 a new table follow nobody: of these it is drawn how far distributions lie from those of a stand-in,
 a table with as many records whose values lie evenly over their declared domains.
 """
