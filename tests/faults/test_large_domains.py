@@ -219,6 +219,19 @@ def test_bounds_that_a_column_of_few_bits_would_leave_are_refused(bits, beyond, 
     assert max(released(table, bounds={"X": (0, held)}, **asked)) == held
 
 
+@pytest.mark.parametrize("made", [dict, pl.DataFrame, pd.DataFrame])
+@pytest.mark.parametrize(("kind", "held"), [("int8", (-128, 127)), ("uint16", (0, 65_535))])
+def test_bounds_that_a_column_of_whole_numbers_cannot_hold_are_refused(made, kind, held):
+    """Draws beyond the type would be cut off at its end, and the error to expect would be wrong."""
+    table = made({"X": np.arange(300).clip(0, 100).astype(kind)})
+    asked = {"method": "laplace", "epsilon": 0.01}
+    for bounds in ((held[0] - 1, 100), (0, held[1] + 1)):
+        with pytest.raises(RequestError, match=rf"bounds of 'X'.*from {held[0]} to {held[1]}"):
+            released(table, bounds={"X": bounds}, **asked)
+    drawn = released(table, bounds={"X": held}, **asked)
+    assert (min(drawn), max(drawn)) == held
+
+
 def test_categories_that_floats_do_not_tell_apart_are_refused():
     """In a column of floats 2**53 + 1 would be published as its neighbour."""
     table = {"X": np.array([2.0**53, math.nan, 5.0] * 100)}

@@ -19,7 +19,7 @@ from microveil.protect.request import Request
 from microveil.schema import Attribute, Bounds, Categories, Code, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
-from microveil.table.table import listed_categories, narrow_float
+from microveil.table.table import listed_categories, narrow_float, whole_limits
 
 __all__ = [
     "able_to_take_categories",
@@ -42,6 +42,7 @@ def attribute_of(table: Table, name: str, request: Request) -> Attribute:
     """Make the attribute that a request declares of a column, or that its type says."""
     attribute = _declared(table, name, request)
     _refuse_beyond_floats(table, attribute, request)
+    _refuse_beyond_types(table, attribute)
     attribute = replace(
         attribute,
         of_unit=name in request.unit_attributes,
@@ -129,20 +130,35 @@ def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) 
             "have 15 digits at most, those behind the point included",
             "declare tighter bounds or a coarser resolution",
         )
-    narrow = narrow_float(table, name)
-    if attribute.bounds is not None and narrow is not None:
-        ends, step = attribute.grid_bounds or (0, 0), attribute.resolution
-        with np.errstate(over="ignore"):  # what the type cannot hold is infinite
-            held = [float(narrow(float(end * step))) for end in ends]
-        if not np.isfinite(held).all() or not (
-            ends[0] <= round(Fraction(held[0]) / step) <= round(Fraction(held[1]) / step) <= ends[1]
-        ):
-            raise RequestError(
-                f"bounds of '{name}'",
-                f"the column holds {np.finfo(narrow).bits}-bit floats, and the nearest of them "
-                "lies outside the bounds",
-                "round the bounds to fewer digits, or convert the column to 64-bit floats",
-            )
+
+
+def _refuse_beyond_types(table: Table, attribute: Attribute) -> None:
+    """Refuse bounds that the column's own type cannot hold: values would be cut off at its end."""
+    name, step = attribute.name, attribute.resolution
+    if attribute.bounds is None or attribute.grid_bounds is None:
+        return
+    ends = attribute.grid_bounds
+    limits, narrow = whole_limits(table, name), narrow_float(table, name)
+    if limits is not None and not limits[0] <= ends[0] * step <= ends[1] * step <= limits[1]:
+        raise RequestError(
+            f"bounds of '{name}'",
+            f"the column's type holds whole numbers from {limits[0]} to {limits[1]}, and the "
+            "bounds go beyond",
+            "convert the column to 64-bit whole numbers, or declare bounds within its type",
+        )
+    if narrow is None:
+        return
+    with np.errstate(over="ignore"):  # what the type cannot hold is infinite
+        held = [float(narrow(float(end * step))) for end in ends]
+    if not np.isfinite(held).all() or not (
+        ends[0] <= round(Fraction(held[0]) / step) <= round(Fraction(held[1]) / step) <= ends[1]
+    ):
+        raise RequestError(
+            f"bounds of '{name}'",
+            f"the column holds {np.finfo(narrow).bits}-bit floats, and the nearest of them "
+            "lies outside the bounds",
+            "round the bounds to fewer digits, or convert the column to 64-bit floats",
+        )
 
 
 def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribute:

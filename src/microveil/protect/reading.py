@@ -178,7 +178,7 @@ def never_missing(given: Any, name: str) -> Mapping[str, str]:
     """Read which columns never lack a value: names, or what `read` made of them."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(column_names(given, name), "never")
-    if not all(isinstance(column, str) and said == "never" for column, said in given.items()):
+    if not all(isinstance(said, str) and said == "never" for said in given.values()):
         raise RequestError(
             "missing",
             "by column it says that a value is never missing",

@@ -121,8 +121,9 @@ def _is_code(given: Any) -> bool:
         return bool(given)
     if isinstance(given, datetime.date):
         return not isinstance(given, datetime.datetime)
-    is_number = isinstance(given, numbers.Real) and not isinstance(given, bool)
-    return is_number and math.isfinite(given)
+    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        return False
+    return isinstance(given, int) or math.isfinite(given)
 
 
 def code_for(code: GivenCode, name: str, kind: Kind) -> Code | None:

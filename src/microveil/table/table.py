@@ -39,6 +39,7 @@ __all__ = [
     "rebuilt",
     "records_taken",
     "restored",
+    "whole_limits",
 ]
 
 # Types of polars whose cells decide what a column holds.
@@ -161,6 +162,15 @@ def _marked(numbers: Numbers, reasons: Reasons) -> Numbers:
         missing=is_code if missing is None else missing | is_code,
         reasons=replace(reasons, which=which),
     )
+
+
+def whole_limits(table: Table, name: str) -> tuple[int, int] | None:
+    """Return the least and the largest whole number that a column's type holds; None of others."""
+    kind = cells.type_name(_typed(table, name))
+    if not kind.removeprefix("u").startswith("int") or kind.endswith("128"):
+        return None
+    limits = np.iinfo(kind)
+    return int(limits.min), int(limits.max)
 
 
 def narrow_float(table: Table, name: str) -> type[np.floating[Any]] | None:
