@@ -15,12 +15,13 @@ from microveil.commands.measuring import assess_files
 from microveil.errors import DataError, RequestError
 from microveil.measures import guarantee_beside
 from microveil.measures.analyses import named_classifier
+from microveil.measures.classification import threshold_classes
+from microveil.measures.learning import compare_classification
 from microveil.measures.linkage import RECORD_LINKAGE
+from microveil.measures.propensity import propensity
+from microveil.measures.regression import compare_regressions
 from microveil.report import custodian_report
 from microveil.table import Numbers, blocks
-from microveil.utility.learning import compare_classification, threshold_classes
-from microveil.utility.propensity import propensity
-from microveil.utility.regression import compare_regressions
 
 NUMBERS = ("AGE", "INCOME", "TAX")
 TREE = DecisionTreeClassifier()

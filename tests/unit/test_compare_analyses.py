@@ -21,11 +21,11 @@ from microveil.compare import Comparison, compare, risk_utility_map, running
 from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import Measures, of_class
 from microveil.errors import DataError, FileError, RequestError
+from microveil.measures.classification import ClassificationTask, threshold_classes
+from microveil.measures.learning import compare_classification
 from microveil.measures.linkage import CHANCE
-from microveil.utility.classification import ClassificationTask
-from microveil.utility.learning import compare_classification, threshold_classes
-from microveil.utility.propensity import propensity
-from microveil.utility.regression import compare_regressions
+from microveil.measures.propensity import propensity
+from microveil.measures.regression import compare_regressions
 
 OVERLAP, PROPENSITY = "coefficient_overlap", "propensity_ratio"
 RISKS = Measures().risks

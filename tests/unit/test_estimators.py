@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from microveil.utility.estimators import UNKNOWN, digest_of_estimator, text_of_estimator
+from microveil.compare.estimators import UNKNOWN, digest_of_estimator
+from microveil.measures.learning import text_of_estimator
 
 
 def voting(depth):
@@ -99,7 +100,7 @@ def test_another_process_finds_the_same():
         "from sklearn.preprocessing import FunctionTransformer\n"
         "from sklearn.pipeline import make_pipeline\n"
         "from sklearn.naive_bayes import GaussianNB\n"
-        "from microveil.utility.estimators import digest_of_estimator\n"
+        "from microveil.compare.estimators import digest_of_estimator\n"
         "words = {f'word {number}' for number in range(20)}\n"
         "e = make_pipeline(FunctionTransformer(np.log1p, kw_args={'s': words}),\n"
         "                  FunctionTransformer(lambda x: x), GaussianNB())\n"

@@ -18,9 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
-from microveil.utility.classification import classification_task, threshold_classes
-from microveil.utility.f_measure import f_measures, mean_over_seeds
-from microveil.utility.learning import compare_classification
+from microveil.measures.classification import classification_task, f_measures, threshold_classes
+from microveil.measures.learning import compare_classification, mean_over_seeds
 
 TREE = DecisionTreeClassifier(max_features=1)
 

@@ -1,4 +1,4 @@
-"""Propensity: the pMSE against statsmodels, its null distributions by simulation."""
+"""Propensity: the pMSE against statsmodels, its null distribution by simulation."""
 
 import json
 import math
@@ -9,9 +9,9 @@ import statsmodels.api as sm
 from sklearn.preprocessing import PolynomialFeatures
 
 from microveil.errors import DataError, RequestError
+from microveil.measures.models import basis_of, fit_logistic
+from microveil.measures.propensity import propensity
 from microveil.partition import ranking
-from microveil.utility.design import basis_of, fit_logistic
-from microveil.utility.propensity import propensity
 
 
 def people(n, seed=0):
@@ -109,32 +109,6 @@ def test_the_null_is_what_resynthesis_by_a_correct_model_gives(n_original, n_pro
         assert values.std() == pytest.approx(factor * found[0].standard_deviation, rel=0.12 * wider)
 
 
-@pytest.mark.parametrize("order", [1, 2])
-def test_permutations_give_the_null_of_independent_samples(order):
-    """Mean within 10 % of 1/(1 - c) times the paper's null; the share counts those above."""
-    original, protected = resynthesised(np.random.default_rng(3), 500, 250)
-    found = propensity(original, protected, order=order, permutations=200)
-    assert found.permuted_mean == pytest.approx(found.expected * 1.5, rel=0.1)
-    assert found.permuted_standard_deviation == pytest.approx(
-        found.standard_deviation * 1.5, rel=0.2
-    )
-    assert 0.02 < found.share_of_permutations_above < 1
-    far = propensity(original, noised(protected, 2), order=order, permutations=19)
-    assert far.share_of_permutations_above >= 0.05
-    if order == 2:
-        assert far.share_of_permutations_above == 0.05
-    few = propensity(original, protected, order=order, permutations=19)
-    assert few == propensity(original, protected, order=order, permutations=19)
-    assert few != propensity(original, protected, order=order, permutations=19, seed=1)
-
-
-def test_membership_at_random_that_does_as_well_counts():
-    """Where nothing varies every permutation gives what membership gives: the share is 1."""
-    found = propensity({"A": [0.0] * 8}, {"A": [0.0] * 8}, permutations=19)
-    assert found.pmse == found.permuted_mean == 0
-    assert found.share_of_permutations_above == 1
-
-
 def test_means_alone_do_not_show_microaggregation_and_variances_do():
     """Clusters of 100 keep every mean, so order 1 sees nothing; order 2 does."""
     table = {"A": people(1000)["B"]}
@@ -174,7 +148,7 @@ def test_nothing_that_varies_gives_no_ratio():
     """A constant attribute: pMSE 0, and None for what is undefined."""
     figures = propensity({"A": [0.1] * 9}, {"A": [0.1] * 9}).to_dict()
     assert figures["pmse"] == pytest.approx(0, abs=1e-20)
-    assert figures["ratio"] is figures["standardised"] is figures["permuted_mean"] is None
+    assert figures["ratio"] is figures["standardised"] is None
     assert figures["descriptive"]
     json.dumps(figures, allow_nan=False)
 
@@ -260,7 +234,6 @@ def test_constants_are_no_parameters_whatever_their_rounding(value):
     ("original", "protected", "options", "error", "match"),
     [
         ({"A": [1.0, 2]}, {"A": [1.0, 2]}, {"order": 3}, RequestError, "1 or 2"),
-        ({"A": [1.0, 2]}, {"A": [1.0, 2]}, {"permutations": -1}, RequestError, "0 or more"),
         ({"A": [1.0, 2]}, {"B": [1.0, 2]}, {}, DataError, "at least one"),
         ({"A": [1.0], "B": [1.0]}, {"A": [1.0]}, {}, DataError, "both tables"),
         ({"A": [1.0, 2]}, {"A": ["1", "2"]}, {}, DataError, "both tables"),

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from microveil.measures.learning import compare_classification
 from microveil.noise.posterior_odds import posterior_odds
 from microveil.partition.intervals import intervals
 from microveil.risk.neighbourhoods import neighbourhoods
 from microveil.utility.goodness_of_fit import decile_bins
-from microveil.utility.learning import compare_classification
 from microveil.utility.mean_errors import mean_errors
 from microveil.utility.moments import moments
 from microveil.utility.quantile_distances import quantile_distances

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.utility.classification import classification_task, threshold_classes
-from microveil.utility.learning import compare_classification
+from microveil.measures.classification import classification_task, threshold_classes
+from microveil.measures.learning import compare_classification
 
 pytestmark = pytest.mark.reference
 ATTRIBUTES = [

@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.compare.estimators import digest_of_estimator
 from microveil.compare.measures import UNPAIRED, Measures, of_class, without_pairs
 from microveil.compare.measuring import Figures, Matrix, Records, figures_of
 from microveil.compare.tasks import Reading
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures.analyses import Analyses
-from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
+from microveil.measures.classification import ClassificationTask, classification_task
+from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL, text_of_estimator
 from microveil.measures.registry import Measure, Takes
 from microveil.measures.tables import Codes, Tables
 from microveil.table import check_columns, column_of, open_table
 from microveil.table.table import assembled, restored
-from microveil.utility.estimators import digest_of_estimator, text_of_estimator
-from microveil.utility.learning import ClassificationTask, classification_task
 
 __all__ = ["Analyst"]
 

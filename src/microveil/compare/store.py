@@ -18,10 +18,10 @@ from typing import Any
 
 import polars
 
+from microveil.compare.estimators import UNKNOWN
 from microveil.compare.measures import Measures
 from microveil.compare.rows import as_table, schema_of
 from microveil.errors import FileError
-from microveil.utility.estimators import UNKNOWN
 
 __all__ = ["DESCRIPTION", "RESULTS", "Store", "opened", "written_whole"]
 

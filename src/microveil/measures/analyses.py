@@ -1,6 +1,6 @@
 """The analyses that a table is put through to see whether they still come out.
 
-Three questions of `microveil.utility` as arguments of a verb: what a classifier learns (see
+Three questions as arguments of a verb: what a classifier learns (see
 `learning`), what a regression estimates (`regression`), and whether a model tells the tables
 apart (`propensity`).
 """
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from microveil.errors import DataError, RequestError
+from microveil.measures.classification import threshold_classes
+from microveil.measures.formula import parse_formula
 from microveil.schema import EPOCH, Kind, written
 from microveil.table import Column, Table, check_columns, column_of, numbers_of
-from microveil.utility.learning import threshold_classes
-from microveil.utility.regression import parse_formula
 
 __all__ = ["Analyses", "categories_of", "named_classifier"]
 

@@ -11,20 +11,19 @@ from microveil.measures.correcting import CorrectedComparison
 from microveil.measures.distributions import DISTRIBUTIONS, TOTAL_VARIATION
 from microveil.measures.goodness_of_fit import DISTANCE
 from microveil.measures.information_loss import INFORMATION_LOSS
-from microveil.measures.learning import Learnt
+from microveil.measures.learning import ClassificationComparison, Learnt
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.measuring import Measured
 from microveil.measures.promised import promised
+from microveil.measures.propensity import Propensity
 from microveil.measures.registry import Group, Measure
+from microveil.measures.regression import RegressionComparison
 from microveil.measures.relations import PAIRS_KEPT
 from microveil.measures.text import text_of
 from microveil.risk.equivalence_classes import EquivalenceClasses
 from microveil.risk.record_linkage import RecordLinkage
 from microveil.utility.column_moves import ColumnMove
-from microveil.utility.learning import ClassificationComparison
 from microveil.utility.moments import MomentComparison
-from microveil.utility.propensity import Propensity
-from microveil.utility.regression import RegressionComparison
 from microveil.utility.relations import Relations
 from microveil.utility.rules import RuleOutcome
 from microveil.utility.subgroups import Subgroups

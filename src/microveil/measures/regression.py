@@ -1,14 +1,339 @@
-"""Whether a regression comes out the same."""
+"""Whether a regression comes out the same: the same model fitted to both tables.
+
+The confidence intervals of every coefficient are laid over one another (Karr, Kohnen, Oganian,
+Reiter and Sanil 2006). The intervals from the release are those of an analyst who takes it for
+the original: they know nothing of noise or clusters.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from microveil.measures.base import Better, Compared, Entry, Group, Measure, Takes
-from microveil.utility.regression import RegressionComparison, compare_regressions
+import numpy as np
+import scipy  # which loads its parts when they are used
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MEASURES", "REGRESSION"]
+from microveil.errors import DataError, RequestError
+from microveil.measures.base import Better, Compared, Entry, Group, Measure, Takes
+from microveil.measures.formula import Formula, coded_designs, parse_formula
+from microveil.measures.models import Basis, basis_of, fit_logistic
+from microveil.utility.attributes import Attributes, checked_attributes, complete_records
+from microveil.utility.undefined import none_if_undefined
+
+__all__ = [
+    "MEASURES",
+    "REGRESSION",
+    "CoefficientComparison",
+    "CoefficientEstimate",
+    "RegressionComparison",
+    "compare_regressions",
+    "interval_overlap",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoefficientEstimate:
+    """A coefficient fitted to one table; NaN where the table does not determine it.
+
+    Attributes
+    ----------
+    value, standard_error : float
+        In units of the outcome, or of its log odds, by unit of the term.
+    interval : tuple[float, float]
+        Confidence interval.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as JSON knows it."""
+        return {
+            "value": none_if_undefined(self.value),
+            "standard_error": none_if_undefined(self.standard_error),
+            "interval": [none_if_undefined(end) for end in self.interval],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoefficientComparison:
+    """A coefficient before and after.
+
+    Attributes
+    ----------
+    term : str
+        Its term; of categories also which, the first of the original's being the reference.
+    original, protected : CoefficientEstimate
+        From either table.
+    """
+
+    term: str
+    original: CoefficientEstimate
+    protected: CoefficientEstimate
+
+    @property
+    def overlap(self) -> float:
+        """Overlap of the intervals, 1 where equal, negative where disjoint; NaN if undefined."""
+        return interval_overlap(self.original.interval, self.protected.interval)
+
+    @property
+    def overlap_from_zero(self) -> float:
+        """The same with disjoint intervals counted as 0."""
+        return max(0.0, self.overlap) if not math.isnan(self.overlap) else math.nan
+
+    @property
+    def standardised_difference(self) -> float:
+        """Protected less original value, in the original's standard errors."""
+        if not self.original.standard_error > 0:
+            return math.nan
+        return (self.protected.value - self.original.value) / self.original.standard_error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as JSON knows it."""
+        return {
+            "term": self.term,
+            "original": self.original.to_dict(),
+            "protected": self.protected.to_dict(),
+            "overlap": none_if_undefined(self.overlap),
+            "overlap_from_zero": none_if_undefined(self.overlap_from_zero),
+            "standardised_difference": none_if_undefined(self.standardised_difference),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegressionComparison:
+    """A regression before and after; for the custodian, as it shows the original's.
+
+    Attributes
+    ----------
+    formula : Formula
+        What was fitted.
+    logistic : bool
+        Whether as log odds of an outcome of 0 and 1; otherwise by least squares.
+    confidence : float
+        Of every interval.
+    n_original, n_protected : int
+        Records without a missing cell in the attributes of the formula: those fitted.
+    n_left_out : int
+        The others, of both tables together.
+    coefficients : tuple of CoefficientComparison
+        In the order of the formula.
+    """
+
+    formula: Formula
+    logistic: bool
+    confidence: float
+    n_original: int
+    n_protected: int
+    n_left_out: int
+    coefficients: tuple[CoefficientComparison, ...]
+
+    @property
+    def mean_overlap(self) -> float:
+        """Mean overlap over all coefficients; NaN if one of them is undefined."""
+        return float(np.mean([found.overlap for found in self.coefficients]))
+
+    @property
+    def mean_overlap_from_zero(self) -> float:
+        """The same with disjoint intervals counted as 0."""
+        return float(np.mean([found.overlap_from_zero for found in self.coefficients]))
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Terms whose overlap is undefined, as a table does not determine the coefficient."""
+        return tuple(found.term for found in self.coefficients if math.isnan(found.overlap))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as JSON knows it; what is undefined is None."""
+        return {
+            "formula": str(self.formula),
+            "model": "logistic" if self.logistic else "least squares",
+            "confidence": self.confidence,
+            "n_original": self.n_original,
+            "n_protected": self.n_protected,
+            "n_left_out": self.n_left_out,
+            "mean_overlap": none_if_undefined(self.mean_overlap),
+            "mean_overlap_from_zero": none_if_undefined(self.mean_overlap_from_zero),
+            "undetermined": list(self.undetermined),
+            "coefficients": [found.to_dict() for found in self.coefficients],
+        }
+
+
+def interval_overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Average the shares that two intervals have in common (Karr et al. 2006).
+
+    1 for equal intervals, below 0 for disjoint ones (Snoke et al. 2018); NaN where an end is
+    missing, or an interval has no width and the other is not equal.
+
+    >>> interval_overlap((0, 4), (2, 4)), interval_overlap((0, 1), (3, 4))
+    (0.75, -2.0)
+    """
+    if any(math.isnan(end) for end in (*one, *other)):
+        return math.nan
+    if one == other:
+        return 1.0
+    widths = one[1] - one[0], other[1] - other[0]
+    common = min(one[1], other[1]) - max(one[0], other[0])
+    if min(widths) <= 0:
+        return math.nan
+    return (common / widths[0] + common / widths[1]) / 2
+
+
+def compare_regressions(
+    original: Mapping[str, ArrayLike],
+    protected: Mapping[str, ArrayLike],
+    formula: str | Formula,
+    *,
+    logistic: bool = False,
+    confidence: float = 0.95,
+) -> RegressionComparison:
+    """Fit the same regression to both tables and compare its coefficients.
+
+    Records need not be paired, nor be as many.
+
+    Parameters
+    ----------
+    original, protected : mapping of array_like, each of shape (n_records,)
+        Columns by name, at least those of the formula: numbers, or text for categories.
+        Records with a missing cell in one of these are left out.
+    formula : str or Formula
+        As `parse_formula` reads it.
+    logistic : bool
+        Fit log odds by maximum likelihood, for an outcome of 0 and 1; otherwise least
+        squares.
+    confidence : float
+        Between 0 and 1. Intervals are Student's for least squares, Wald's for log odds.
+
+    Returns
+    -------
+    RegressionComparison
+        A coefficient that a table does not determine (collinear terms, a category that it
+        does not have, records predicted for certain) has neither value nor overlap.
+
+    Raises
+    ------
+    MicroveilError
+        If the formula cannot be read, or the tables do not have what it asks for.
+
+    Examples
+    --------
+    >>> people = {"AGE": [20.0, 30.0, 40.0, 50.0], "TAX": [1.0, 3.0, 4.0, 6.0]}
+    >>> found = compare_regressions(people, people, "TAX ~ AGE")
+    >>> round(found.coefficients[1].original.value, 6), found.mean_overlap
+    (0.16, 1.0)
+    """
+    if not 0 < confidence < 1:
+        raise RequestError("confidence", "it must lie between 0 and 1", "pass confidence=0.95")
+    model = formula if isinstance(formula, Formula) else parse_formula(formula)
+    places = "original data", "protected data"
+    tables = [
+        _needed(table, model, place)
+        for table, place in zip((original, protected), places, strict=True)
+    ]
+    complete = [complete_records(table) for table in tables]
+    before, after = (
+        {name: column[kept] for name, column in table.items()}
+        for table, kept in zip(tables, complete, strict=True)
+    )
+    terms, *designs = coded_designs(model, before, after)
+    fitted = [
+        _estimates(design, table, model.outcome, place, logistic=logistic, confidence=confidence)
+        for design, table, place in zip(designs, (before, after), places, strict=True)
+    ]
+    return RegressionComparison(
+        formula=model,
+        logistic=logistic,
+        confidence=confidence,
+        n_original=int(complete[0].sum()),
+        n_protected=int(complete[1].sum()),
+        n_left_out=int(sum((~kept).sum() for kept in complete)),
+        coefficients=tuple(
+            CoefficientComparison(term=term, original=one, protected=other)
+            for term, one, other in zip(terms, *fitted, strict=True)
+        ),
+    )
+
+
+def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> Attributes:
+    """Return the columns of the formula, checked."""
+    for name in formula.attributes:
+        if name not in table:
+            raise DataError(
+                place, f"it has no column '{name}'", "name columns that both tables have"
+            )
+    columns = checked_attributes({name: table[name] for name in formula.attributes}, place)
+    if columns[formula.outcome].dtype.kind == "U":
+        raise DataError(
+            f"{place}, '{formula.outcome}'",
+            "the outcome of a regression must be numbers",
+            "write categories of the outcome as 0 and 1",
+        )
+    return columns
+
+
+def _estimates(
+    design: NDArray[np.float64],
+    table: Attributes,
+    explained: str,
+    place: str,
+    *,
+    logistic: bool,
+    confidence: float,
+) -> list[CoefficientEstimate]:
+    """Fit the model to one table."""
+    outcome = table[explained]
+    if len(outcome) <= design.shape[1]:
+        raise DataError(
+            place,
+            "a regression needs more complete records than coefficients",
+            "leave terms out of the formula",
+        )
+    if logistic and not np.isin(outcome, (0, 1)).all():
+        raise DataError(
+            f"{place}, '{explained}'",
+            "the outcome of a logistic regression must be 0 or 1",
+            "fit it by least squares, or publish the outcome as categories",
+        )
+    basis = basis_of(design)
+    freedom = len(outcome) - basis.rank
+    values, errors = (_log_odds if logistic else _least_squares)(basis, outcome)
+    known = basis.identified & ~np.isnan(errors)
+    values, errors = np.where(known, values, np.nan), np.where(known, errors, np.nan)
+    tail = (1 + confidence) / 2
+    width = float(scipy.special.ndtri(tail) if logistic else scipy.special.stdtrit(freedom, tail))
+    return [
+        CoefficientEstimate(
+            value=value,
+            standard_error=error,
+            interval=(value - width * error, value + width * error),
+        )
+        for value, error in zip(values.tolist(), errors.tolist(), strict=True)
+    ]
+
+
+def _least_squares(
+    basis: Basis, outcome: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return coefficients and their standard errors."""
+    weights = basis.directions.T @ outcome
+    residual = outcome - basis.directions @ weights
+    variance = residual @ residual / (len(outcome) - basis.rank)
+    errors = np.sqrt(variance * np.sum(basis.to_coefficients**2, axis=1))
+    return basis.to_coefficients @ weights, errors
+
+
+def _log_odds(
+    basis: Basis, outcome: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same for log odds; errors are NaN where no finite coefficients fit best."""
+    fit = fit_logistic(basis, outcome)
+    spread = (basis.to_coefficients @ fit.covariance) * basis.to_coefficients
+    errors = np.sqrt(spread.sum(axis=1)) if fit.converged else np.full(len(spread), np.nan)
+    return basis.to_coefficients @ fit.weights, errors
+
 
 REGRESSION = Group(title="Regression")
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.measures.formula import parse_formula
 from microveil.measures.registry import Measure, Takes
 from microveil.table import Column, Numbers
 from microveil.table.blocks import AttributeMatrix, Matrix, is_large, lacks_some, over_blocks
 from microveil.table.threads import Reused, in_threads
-from microveil.utility.formula import parse_formula
 from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from microveil.utility.large_attributes import Distributions, compare_in_order
 from microveil.utility.moments import means_and_variances

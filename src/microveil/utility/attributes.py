@@ -1,4 +1,4 @@
-"""Attributes of a table as the models of this folder take them: numbers or text, by name."""
+"""Attributes of a table as models take them: numbers or text, by name."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,40 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
-from microveil.utility.moments import LARGEST_VALUE
 
 __all__ = ["Attributes", "checked_attributes", "complete_records", "indicators"]
 
+# By name, float64 (NaN is missing) or text ("" is).
 Attributes = dict[str, NDArray[Any]]
+
+# Squares of numbers up to this, summed over any table, stay finite.
+LARGEST_VALUE = 1e140
 
 
 def checked_attributes(table: Mapping[str, ArrayLike], place: str) -> Attributes:
-    """Return columns as numbers or as text.
-
-    Parameters
-    ----------
-    table : mapping of array_like, each of shape (n_records,)
-        Columns by name: numbers (NaN or None is a missing cell), truth values, or text
-        (empty or None is a missing cell).
-    place : str
-        What to call the table in an error.
-
-    Returns
-    -------
-    dict of ndarray, each of shape (n_records,)
-        float64, or text.
-
-    Raises
-    ------
-    DataError
-        If there is no column or no record, columns differ in length, are neither numbers
-        nor text, or hold a number beyond 1e140 in size.
-
-    Examples
-    --------
-    >>> checked_attributes({"AGE": [31, None], "SEX": ["f", "m"]}, "original data")
-    {'AGE': array([31., nan]), 'SEX': array(['f', 'm'], dtype='<U1')}
-    """
+    """Return columns of one length as numbers or as text; None is a missing cell."""
     columns = {name: _checked(values, f"{place}, '{name}'") for name, values in table.items()}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1 or lengths == {0}:
@@ -82,22 +60,7 @@ def _typed(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def complete_records(columns: Attributes) -> NDArray[np.bool_]:
-    """Say which records have no missing cell.
-
-    Parameters
-    ----------
-    columns : dict of ndarray, each of shape (n_records,)
-        As `checked_attributes` returns them.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_records,)
-
-    Examples
-    --------
-    >>> complete_records(checked_attributes({"A": [1, None, 3], "B": ["x", "y", ""]}, "data"))
-    array([ True, False, False])
-    """
+    """Say which records have no missing cell."""
     present = [
         column != "" if column.dtype.kind == "U" else ~np.isnan(column)
         for column in columns.values()
@@ -107,24 +70,6 @@ def complete_records(columns: Attributes) -> NDArray[np.bool_]:
 
 
 def indicators(column: NDArray[Any], categories: ArrayLike) -> NDArray[np.float64]:
-    """Return a column of 0 and 1 for every category.
-
-    Parameters
-    ----------
-    column : ndarray, shape (n_records,)
-        Text or numbers.
-    categories : array_like, shape (n_categories,)
-
-    Returns
-    -------
-    ndarray of float64, shape (n_records, n_categories)
-
-    Examples
-    --------
-    >>> indicators(np.array(["f", "m", "f"]), ["f", "m"])
-    array([[1., 0.],
-           [0., 1.],
-           [1., 0.]])
-    """
+    """Return a column of 0 and 1 for every category."""
     equal: NDArray[np.bool_] = column[:, np.newaxis] == np.asarray(categories)
     return equal.astype(np.float64)

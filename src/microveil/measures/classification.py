@@ -1,8 +1,8 @@
 """A classification task: which classifier is trained on which records, and tested on which.
 
 The records to test on come from the original, and their classes. So do the classes to train with,
-but for a table without pairs, which has classes of its own. Any classifier of
-scikit-learn will do; without one it is a random forest of 100 trees.
+but for a table without pairs, which has classes of its own. Any classifier of scikit-learn will
+do; without one it is a random forest of 100 trees.
 """
 
 import importlib
@@ -22,26 +22,28 @@ from microveil.utility.attributes import (
     complete_records,
     indicators,
 )
-from microveil.utility.f_measure import f_measures
 
-__all__ = ["TRAIN_SHARE", "ClassificationTask", "classification_task", "threshold_classes"]
+__all__ = [
+    "TRAIN_SHARE",
+    "ClassificationTask",
+    "classification_task",
+    "f_measures",
+    "threshold_classes",
+]
 
 TRAIN_SHARE = 0.66
-
-Records = NDArray[np.float64]
 
 
 def threshold_classes(
     values: ArrayLike, threshold: float, *, named: str | None = None
 ) -> NDArray[np.str_]:
-    """Make two classes of a numeric attribute.
+    """Make two classes of a numeric attribute: up to a threshold, itself included, and above.
 
     Parameters
     ----------
     values : array_like, shape (n_records,)
         Numbers; NaN or None is missing.
     threshold : float
-        The first class reaches up to it, itself included; the second lies above.
     named : str, optional
         What the names of the classes call it; by default its 15 digits.
 
@@ -49,11 +51,6 @@ def threshold_classes(
     -------
     ndarray of str, shape (n_records,)
         Names of the classes, empty where missing.
-
-    Raises
-    ------
-    DataError
-        If the attribute is not numeric.
 
     Examples
     --------
@@ -72,11 +69,28 @@ def threshold_classes(
     return np.where(np.isnan(column), "", names)
 
 
+def f_measures(
+    actual: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int
+) -> NDArray[np.float64]:
+    """Return 2 TP / (2 TP + FP + FN) of every class, counted from 0; NaN where no record has it.
+
+    >>> f_measures(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 0]), 3)
+    array([0.66666667, 0.        ,        nan])
+    """
+    from sklearn.metrics import f1_score
+
+    # A column to each class: many classes of few records would be taken for a regression.
+    of_class = [np.equal.outer(classes, np.arange(n_classes)) for classes in (actual, predicted)]
+    # scikit-learn says 0 of a class that no record has as soon as some record is taken for it.
+    measures = f1_score(*of_class, average=None, zero_division=0)
+    return np.where(of_class[0].any(axis=0), measures, np.nan)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassificationTask:
     """What is learnt and tested: everything but the records to train on and the seed.
 
-    Parameters
+    Attributes
     ----------
     estimator : object
         A classifier of scikit-learn, cloned for every training.
@@ -88,10 +102,8 @@ class ClassificationTask:
         Of the records without a missing cell, those to train on.
     classes : ndarray of int64, shape (n_records,)
         Of every record of the original, counted from 0; -1 for a record that takes no part.
-    train : ndarray of int64, shape (n_train,)
-        Positions of the first records that take part.
-    test : ndarray of int64, shape (n_test,)
-        Positions of the others.
+    train, test : ndarray of int64
+        Positions of the first records that take part, and of the others.
     original : dict of ndarray
         The attributes to learn from.
     categories : dict of ndarray
@@ -116,8 +128,8 @@ class ClassificationTask:
         Parameters
         ----------
         table : mapping of array_like, each of shape (n_records,)
-            The protected table, or the original for the baseline; a record to train on
-            that has a missing cell is left out.
+            The release, or the original for the baseline; a record to train on that has a
+            missing cell is left out.
         seed : int
             For every ``random_state`` that the classifier has.
         classes : array_like, shape (n_records,), optional
@@ -129,14 +141,6 @@ class ClassificationTask:
         -------
         ndarray of int64, shape (n_test,)
             The class of each record to test on, counted from 0.
-
-        Raises
-        ------
-        DataError
-            If the table does not have the attributes of the original, nor its length where it
-            has no classes of its own, or no complete record to train on.
-        RequestError
-            If the classifier cannot be trained.
         """
         columns = self._columns(table, as_long=classes is None)
         complete = complete_records(columns)
@@ -152,11 +156,28 @@ class ClassificationTask:
                 "no record to train on is without a missing cell",
                 "leave attributes with many missing cells out",
             )
-        return self._learnt(
-            seed,
-            (self._matrix(columns, train), own[train]),
-            self._matrix(self.original, self.test),
+        trained, tested = self._matrix(columns, train), self._matrix(self.original, self.test)
+        try:
+            model = _seeded(self.estimator, seed).fit(trained, own[train])
+            predicted = np.asarray(model.predict(tested)).astype(np.int64)
+            if np.array_equal(predicted.clip(0, len(self.labels) - 1), predicted):
+                return predicted.reshape(self.test.shape)
+        except Exception:  # noqa: BLE001, S110 -- any class may be passed, which may raise anything
+            pass
+        # The message of a library may hold values, so it is not passed on.
+        raise RequestError(
+            "estimator",
+            "the classifier cannot be trained on these records",
+            "pass one that takes numbers, or scale them in a scikit-learn pipeline",
         )
+
+    def majority(self) -> NDArray[np.int64]:
+        """Return the most frequent class of training as the guess for every record to test on."""
+        return np.full(len(self.test), np.bincount(self.classes[self.train]).argmax())
+
+    def f_measures(self, predicted: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Hold predictions against the original, class by class."""
+        return f_measures(self.classes[self.test], predicted, len(self.labels))
 
     def _own_classes(self, classes: ArrayLike, n_records: int) -> NDArray[np.int64]:
         """Return the classes of another table as those of the original, -1 for what is none."""
@@ -169,52 +190,6 @@ class ClassificationTask:
             )
         place = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
         return np.where(self.values[place] == column, place, -1).astype(np.int64)
-
-    def majority(self) -> NDArray[np.int64]:
-        """Return the most frequent class of training as the guess for every record to test on.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_test,)
-        """
-        most = np.bincount(self.classes[self.train], minlength=len(self.labels)).argmax()
-        return np.full(len(self.test), most, dtype=np.int64)
-
-    def f_measures(self, predicted: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Hold predictions against the original.
-
-        Parameters
-        ----------
-        predicted : ndarray of int64, shape (n_test,)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_classes,)
-            See `f_measures`.
-        """
-        return f_measures(self.classes[self.test], predicted, len(self.labels))
-
-    def _learnt(
-        self, seed: int, trained: tuple[Records, NDArray[np.int64]], tested: Records
-    ) -> NDArray[np.int64]:
-        """Train a fresh copy of the classifier, and return the class it gives each record."""
-        try:
-            model = _seeded(self.estimator, seed)
-            model.fit(*trained)
-            predicted = np.asarray(model.predict(tested)).astype(np.int64)
-            if predicted.shape == (len(tested),) and self._are_classes(predicted):
-                return predicted
-        except Exception:  # noqa: BLE001, S110 -- any class may be passed, which may raise anything
-            pass
-        # The message of a library may hold values, so it is not passed on.
-        raise RequestError(
-            "estimator",
-            "the classifier cannot be trained on these records",
-            "pass one that takes numbers, or scale them in a scikit-learn pipeline",
-        )
-
-    def _are_classes(self, predicted: NDArray[np.int64]) -> bool:
-        return bool(np.all((predicted >= 0) & (predicted < len(self.labels))))
 
     def _columns(self, table: Mapping[str, ArrayLike], *, as_long: bool) -> Attributes:
         columns = checked_attributes(
@@ -267,24 +242,14 @@ def classification_task(
         A classifier of scikit-learn; by default ``RandomForestClassifier(n_estimators=100)``.
     train_share : float
         Between 0 and 1: the first floor(share n) of the n records without a missing cell
-        are trained on.
-
-    Returns
-    -------
-    ClassificationTask
+        are trained on, as in IDP-2025. Where their order goes with the class, put both tables
+        into one random order before.
 
     Raises
     ------
-    RequestError
-        If scikit-learn is not installed, the estimator is no classifier, or the share is
-        not between 0 and 1.
-    DataError
-        If there are fewer than two classes to train on, or nothing to test on.
-
-    Notes
-    -----
-    The order of the records decides which are trained on, as in IDP-2025. Where it goes with
-    the class, put both tables into one random order before.
+    MicroveilError
+        If scikit-learn is not installed, the estimator is no classifier, the share is not between
+        0 and 1, there are fewer than two classes to train on, or nothing to test on.
     """
     if not 0 < train_share < 1:
         raise RequestError(
@@ -297,7 +262,7 @@ def classification_task(
             "classes", "every record of the original must have one", "pass one array of its length"
         )
     taking_part = np.flatnonzero(complete_records(columns) & complete_records(wanted))
-    labels, codes = np.unique(wanted["class attribute"][taking_part], return_inverse=True)
+    values, codes = np.unique(wanted["class attribute"][taking_part], return_inverse=True)
     n_train = _n_train(train_share, len(taking_part))
     if len(np.unique(codes[:n_train])) < 2 or n_train == len(taking_part):
         raise DataError(
@@ -309,8 +274,8 @@ def classification_task(
     all_codes[taking_part] = codes
     return ClassificationTask(
         estimator=_classifier(estimator),
-        labels=_labels(labels.tolist()),
-        values=labels,
+        labels=_labels(values.tolist()),
+        values=values,
         train_share=train_share,
         classes=all_codes,
         train=taking_part[:n_train],
@@ -328,7 +293,6 @@ def _n_train(share: float, n_records: int) -> int:
 
 
 def _scikit_learn(module: str) -> Any:
-    """Import a module of the optional scikit-learn."""
     try:
         return importlib.import_module(f"sklearn.{module}")
     except ImportError:
@@ -344,22 +308,17 @@ def _classifier(estimator: Any) -> Any:
     base = _scikit_learn("base")
     if estimator is None:
         return _scikit_learn("ensemble").RandomForestClassifier(n_estimators=100)
-    if not _is_classifier(estimator, base):
+    try:
+        is_one = isinstance(estimator, base.BaseEstimator) and base.is_classifier(estimator)
+    except Exception:  # noqa: BLE001 -- any class may be passed, which may raise anything
+        is_one = False
+    if not is_one:
         raise RequestError(
             "estimator",
             "it must be a classifier of scikit-learn",
             "pass one such as RandomForestClassifier(n_estimators=100)",
         )
     return estimator
-
-
-def _is_classifier(estimator: Any, base: Any) -> bool:
-    if isinstance(estimator, type) or not isinstance(estimator, base.BaseEstimator):
-        return False
-    try:
-        return bool(base.is_classifier(estimator))
-    except Exception:  # noqa: BLE001 -- any class may be passed, which may raise anything
-        return False
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
@@ -375,12 +334,8 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 def _labels(classes: Sequence[Any]) -> tuple[str, ...]:
     """Name classes: numbers in 15 digits, or in all where two would have one name."""
-    short = [_label(label) for label in classes]
+    short = [label if isinstance(label, str) else format(label, ".15g") for label in classes]
     return tuple(
         name if short.count(name) == 1 else repr(label)
         for name, label in zip(short, classes, strict=True)
     )
-
-
-def _label(label: Any) -> str:
-    return label if isinstance(label, str) else format(label, ".15g")

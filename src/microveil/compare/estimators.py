@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn as values: whether two of them are the same, and a name to read.
+"""Estimators of scikit-learn as values: whether two of them are the same.
 
 Two estimators are the same if their classes and all their settings are, those of what is
 nested in them too, every float to its last digit. What `repr` shows is not enough for that: it
@@ -7,7 +7,6 @@ is cut in the middle, rounds arrays, and names functions by where they lie in me
 
 import hashlib
 import pickle
-import re
 import secrets
 from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["UNKNOWN", "digest_of_estimator", "text_of_estimator"]
+__all__ = ["UNKNOWN", "digest_of_estimator"]
 
 # What a digest begins with that no other one is equal to.
 UNKNOWN = "cannot be known again: "
@@ -23,48 +22,12 @@ MOST_NESTED = 40
 PLAIN = {bool, int, float, complex, str, bytes, range, slice}
 
 
-def text_of_estimator(estimator: object) -> str:
-    """Name an estimator with the settings that are not the default ones, on one line.
-
-    Parameters
-    ----------
-    estimator : object
-
-    Returns
-    -------
-    str
-        As scikit-learn shows it, without places in memory; the class alone where that fails.
-
-    Examples
-    --------
-    >>> text_of_estimator(print)
-    '<built-in function print>'
-    """
-    try:
-        shown = " ".join(repr(estimator).split())
-    except Exception:  # noqa: BLE001 -- a class of the user's may raise anything
-        return type(estimator).__name__
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", shown)
-
-
 def digest_of_estimator(estimator: object) -> str:
-    """Return a SHA-256 of an estimator's class and of all its settings.
+    """Return a SHA-256 of an estimator's class and of all its settings, those of nested ones too.
 
-    Parameters
-    ----------
-    estimator : object
-        With ``get_params``. Settings may be estimators, plain values, arrays, lists and dicts
-        of these, classes, functions (by name and code, with what they close over), and any
-        object that can be pickled.
+    Where something in it cannot be described, for example an open file, a text that begins with
+    `UNKNOWN` and is another one each time.
 
-    Returns
-    -------
-    str
-        Hexadecimal. Where something in it cannot be described, for example an open file, a
-        text that begins with `UNKNOWN` and is another one each time.
-
-    Examples
-    --------
     >>> digest_of_estimator(0.3) == digest_of_estimator(0.1 + 0.2)
     False
     """

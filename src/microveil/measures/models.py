@@ -1,4 +1,9 @@
-"""Designs: the basis of one that may be collinear, and a logistic regression in it."""
+"""The basis of a design that may be collinear, and a logistic regression in it.
+
+>>> fit = fit_logistic(basis_of(np.ones((4, 1))), np.array([0.0, 0.0, 0.0, 1.0]))
+>>> fit.probabilities.round(6), fit.converged
+(array([0.25, 0.25, 0.25, 0.25]), True)
+"""
 
 from dataclasses import dataclass
 
@@ -6,7 +11,12 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
-__all__ = ["Basis", "LogisticFit", "basis_of", "fit_logistic"]
+__all__ = [
+    "Basis",
+    "LogisticFit",
+    "basis_of",
+    "fit_logistic",
+]
 
 # Newton's method needs 5 to 10 steps where there is a solution. Where a term tells some
 # records for certain there is none: log odds then grow by about 1 in every step, for ever.
@@ -18,15 +28,14 @@ SMALLEST_STEP = 1e-8
 class Basis:
     """An orthonormal basis of the columns of a design, which may be collinear.
 
-    Parameters
+    Attributes
     ----------
     directions : ndarray of float64, shape (n_records, rank)
         Orthonormal columns.
     to_coefficients : ndarray of float64, shape (n_terms, rank)
         Design times this is the directions.
     identified : ndarray of bool, shape (n_terms,)
-        Whether the data determine the coefficient of the term; those of collinear terms
-        they do not.
+        Whether the data determine the coefficient of the term.
     """
 
     directions: NDArray[np.float64]
@@ -40,27 +49,7 @@ class Basis:
 
 
 def basis_of(design: NDArray[np.float64]) -> Basis:
-    """Decompose a design by its singular values, columns scaled to one size.
-
-    Parameters
-    ----------
-    design : ndarray of float64, shape (n_records, n_terms)
-
-    Returns
-    -------
-    Basis
-
-    Notes
-    -----
-    O(n_records n_terms^2) time, two copies of the design.
-
-    Examples
-    --------
-    >>> collinear = np.array([[1.0, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 5.0]])
-    >>> basis = basis_of(collinear)
-    >>> basis.rank, basis.identified
-    (2, array([False, False,  True]))
-    """
+    """Decompose a design by its singular values, columns scaled to one size."""
     scales = np.abs(design).max(axis=0)
     scales[scales == 0] = 1.0
     left, sizes, right = np.linalg.svd(design / scales, full_matrices=False)
@@ -78,14 +67,13 @@ def basis_of(design: NDArray[np.float64]) -> Basis:
 class LogisticFit:
     """A logistic regression in the directions of a basis.
 
-    Parameters
+    Attributes
     ----------
     weights : ndarray of float64, shape (rank,)
         Of the directions; coefficients are ``basis.to_coefficients @ weights``.
     covariance : ndarray of float64, shape (rank, rank)
         Of the weights: the inverse of the observed information.
     probabilities : ndarray of float64, shape (n_records,)
-        Fitted.
     converged : bool
         False where no finite coefficients fit best: some records are predicted for certain.
     """
@@ -97,29 +85,7 @@ class LogisticFit:
 
 
 def fit_logistic(basis: Basis, outcome: NDArray[np.float64]) -> LogisticFit:
-    """Fit a logistic regression by Newton's method.
-
-    Parameters
-    ----------
-    basis : Basis
-        Of the design.
-    outcome : ndarray of float64, shape (n_records,)
-        0 or 1.
-
-    Returns
-    -------
-    LogisticFit
-
-    Notes
-    -----
-    A step that would worsen the fit is halved. O(n_records rank^2) time for each step.
-
-    Examples
-    --------
-    >>> fit = fit_logistic(basis_of(np.ones((4, 1))), np.array([0.0, 0.0, 0.0, 1.0]))
-    >>> fit.probabilities.round(6), fit.converged
-    (array([0.25, 0.25, 0.25, 0.25]), True)
-    """
+    """Fit log odds of an outcome of 0 and 1 by Newton's method, halving steps that are too long."""
     directions, signs = basis.directions, 1 - 2 * outcome
     weights, log_odds = np.zeros(basis.rank), np.zeros(len(outcome))
     loss, converged = float(np.logaddexp(0, signs * log_odds).sum()), False
