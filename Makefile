@@ -10,7 +10,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLA
   $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 # Of a wheelhouse: all that a steward's installation may use; Spark is its cluster's.
-EXTRAS ?= app,evaluate,excel,sql,stat,zstd
+EXTRAS ?= app,evaluate,excel,report,sql,stat,zstd
 
 KERNEL_TESTS := $(addprefix tests/unit/test_,noise.py record_linkage.py intervals.py \
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)

@@ -1,0 +1,415 @@
+"""Charts of one column: its distribution in the original and in releases, over each other.
+
+Bins and axes are the original's and hold all values of every side. They are linear, or logarithmic
+beyond a threshold on either side of 0 where a straight axis would hide the bulk of the values.
+"""
+
+import itertools
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.report.charts import tip
+from microveil.report.columns import CategoryColumn, Column, NumberColumn
+from microveil.report.margins import MISSING
+from microveil.report.theme import SERIES, var
+from microveil.report.wording import number, percent, shown
+from microveil.schema import Kind
+from microveil.text import shortened
+from microveil.text.document import Chart
+
+__all__ = ["MOST_CATEGORIES", "distribution_charts", "quantiles", "sampling_distance"]
+
+Float = NDArray[np.float64]
+FEWEST_BINS, MOST_BINS, MOST_CATEGORIES, MOST_STEPS = 6, 36, 20, 81
+BULK = (0.01, 0.99)
+# Where all values take more than this many times the room of the bulk, the axis is logarithmic.
+ROOM_BEFORE_BENDING = 5.0
+FINEST_BEND = 1e-6
+WIDTH, HEIGHT = 330, 130
+SAMPLES, MOST_CELLS = 200, 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ground:
+    """What the charts of a column of numbers have in common."""
+
+    edges: Float
+    step: float | None
+    threshold: float | None
+    axis: dict[str, Any]
+
+
+def distribution_charts(columns: Mapping[str, Column]) -> list[Chart]:
+    """Chart a column: bins or categories, and the measured quantiles of a new table with margins.
+
+    Parameters
+    ----------
+    columns : dict of Column
+        The same column by release, with the same original.
+    """
+    first = next(iter(columns.values()))
+    if isinstance(first, CategoryColumn):
+        named = {title: own for title, own in columns.items() if isinstance(own, CategoryColumn)}
+        return [_categories_chart(named)]
+    sides = _sides(columns)
+    if not sides:
+        return []
+    ground = _ground(first, sides)
+    charts = [_bins_chart(first, sides, ground)]
+    if len(columns) == 1 and first.margins is not None and first.margins.quantiles:
+        charts.append(_cumulative_chart(first, sides, ground))
+    return charts
+
+
+def _sides(columns: Mapping[str, Column]) -> dict[str, Float]:
+    """Return the values present by side: the original's, where there is one, and each release's."""
+    numbers = {title: own for title, own in columns.items() if isinstance(own, NumberColumn)}
+    original = next(iter(numbers.values())).original
+    sides = {} if original is None else {"original": original}
+    sides |= {title: own.protected for title, own in numbers.items()}
+    present = {title: values[~np.isnan(values)] for title, values in sides.items()}
+    return {title: values for title, values in present.items() if len(values)}
+
+
+def quantiles(values: Float, levels: Sequence[float]) -> tuple[float, ...]:
+    """Return quantiles that are values of the data: the least with that share at or below it.
+
+    >>> quantiles(np.array([4.0, 1.0, 3.0, 2.0]), (0, 0.5, 1))
+    (1.0, 2.0, 4.0)
+    """
+    if not len(values):
+        return (math.nan,) * len(levels)
+    found = np.quantile(values, np.array(levels), method="inverted_cdf")
+    return tuple(float(value) for value in found)
+
+
+def sampling_distance(column: Column, n_records: int, n_released: int) -> float | None:
+    """Return how far apart samples from the original's own distribution are.
+
+    Of two samples, of the original's size and the release's, the distance of `column_moves` that
+    95 % of the pairs stay below: simulated from a fixed seed.
+
+    >>> ages = np.repeat(np.arange(20.0, 60.0), 25)
+    >>> column = NumberColumn(
+    ...     name="AGE", kind=Kind.WHOLE, unit=None, step=1.0, original=ages, protected=ages
+    ... )
+    >>> 0.04 < sampling_distance(column, 1000, 1000) < 0.07
+    True
+    """
+    if column.original is None:
+        return None
+    if isinstance(column, CategoryColumn):
+        present = [name != MISSING for name in column.categories]
+        counts: Float = np.round(column.original[present] * n_records)
+    else:
+        values = column.original[~np.isnan(column.original)]
+        each = np.unique(values, return_counts=True)[1]
+        # Neighbours among many values share cells of about equal sizes.
+        cells = each.cumsum() * MOST_CELLS // (len(values) + 1)
+        counts = np.bincount(np.unique(cells, return_inverse=True)[1], each).astype(np.float64)
+    total = int(counts.sum())
+    if not total or not n_released:
+        return None
+    random = np.random.Generator(np.random.PCG64(0))
+    sizes = total, n_released
+    one, other = (random.multinomial(n, counts / total, SAMPLES) / n for n in sizes)
+    apart = one - other
+    distances = (
+        np.abs(apart).sum(axis=1) / 2
+        if isinstance(column, CategoryColumn)
+        else np.abs(apart.cumsum(axis=1)).max(axis=1)
+    )
+    return float(np.quantile(distances, 0.95))
+
+
+def _ground(column: NumberColumn, sides: Mapping[str, Float]) -> Ground:
+    """Choose bins and axis by the first side: the original where there is one."""
+    reference = next(iter(sides.values()))
+    lower = float(min(values.min() for values in sides.values()))
+    upper = float(max(values.max() for values in sides.values()))
+    step = 1.0 if column.kind in {Kind.WHOLE, Kind.DATE} else column.step
+    threshold = None if column.kind is Kind.DATE else _threshold(reference, lower, upper)
+    if step is not None and upper - lower < MOST_BINS * step:
+        threshold = None
+    most = min(MOST_BINS, max(FEWEST_BINS, math.ceil(2 * len(reference) ** (1 / 3))))
+    edges = _edges(lower, upper, step, threshold, most)
+    scale: dict[str, Any] = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
+    shape: dict[str, Any] = {"title": column.axis_title, "labelOverlap": True}
+    if column.kind is Kind.DATE:
+        scale["domain"] = [_moment(edges[0]), _moment(edges[-1])]
+        axis = {"type": "temporal", "scale": scale | {"type": "utc"}, **shape}
+    elif threshold is not None:
+        scale |= {"type": "symlog", "constant": threshold}
+        marks = shape | {"values": _decades(edges[0], edges[-1], threshold), "format": "~s"}
+        axis = {"type": "quantitative", "scale": scale, "axis": marks}
+    else:
+        axis = {
+            "type": "quantitative",
+            "scale": scale,
+            "axis": shape | {"format": "~s", "tickCount": 6},
+        }
+    return Ground(edges=edges, step=step, threshold=threshold, axis=axis)
+
+
+def _threshold(reference: Float, lower: float, upper: float) -> float | None:
+    """Return up to where a bent axis is straight; None where a straight one shows the values.
+
+    A power of ten: at most the size of all but a tenth of the values that are not 0.
+    """
+    low, high = quantiles(reference, BULK)
+    sizes = np.abs(reference[reference != 0])
+    if upper / 2 - lower / 2 <= ROOM_BEFORE_BENDING * (high / 2 - low / 2) or not len(sizes):
+        return None
+    largest = max(abs(lower), abs(upper))
+    least = max(quantiles(sizes, (0.1,))[0], largest * FINEST_BEND)
+    return float(10.0 ** math.floor(math.log10(least)))
+
+
+def _edges(
+    lower: float, upper: float, step: float | None, threshold: float | None, most: int
+) -> Float:
+    """Return edges of bins: between the values of a grid, so that bins hold equally many."""
+    if upper - lower <= 8 * np.spacing(max(abs(lower), abs(upper))):
+        margin = max(0.5 * (step or 1.0), 1e-6 * abs(upper))
+        return np.array([lower - margin, lower + margin])
+    if threshold is not None:
+        low, high = (math.copysign(math.log1p(abs(x) / threshold), x) for x in (lower, upper))
+        bent = np.linspace(low, high, most + 1)
+        edges = np.sign(bent) * threshold * np.expm1(np.abs(bent))
+        edges[0], edges[-1] = lower, upper
+        if step is None:
+            return np.asarray(edges, dtype=np.float64)
+        inner = (np.round(edges[1:-1] / step - 0.5) + 0.5) * step
+        return np.unique(
+            [(round(lower / step) - 0.5) * step, *inner, (round(upper / step) + 0.5) * step]
+        )
+    if step is None:
+        return np.linspace(lower, upper, most + 1)
+    count = round((upper - lower) / step) + 1
+    few = count <= MOST_BINS
+    width = 1 if few else math.ceil(count / most)
+    steps = round(lower / step) - 0.5 + width * np.arange(math.ceil(count / width) + 1)
+    return np.asarray(step * steps, dtype=np.float64)
+
+
+def _decades(lower: float, upper: float, threshold: float) -> list[float]:
+    """Return 0 and the powers of ten from a threshold on, within a range."""
+    sizes = [threshold * 10.0**power for power in range(40)]
+    marks = [-size for size in sizes] + [0.0, *sizes]
+    return sorted(mark for mark in marks if lower <= mark <= upper)
+
+
+def _moment(days: float) -> int:
+    return round(days * 86_400_000)
+
+
+def _placed(column: NumberColumn, value: float) -> float:
+    return _moment(value) if column.kind is Kind.DATE else value
+
+
+def _bins_chart(column: NumberColumn, sides: Mapping[str, Float], ground: Ground) -> Chart:
+    edges = ground.edges
+    half = 0.0 if ground.step is None else ground.step / 2
+    shares = {t: 100 * np.histogram(own, edges)[0] / len(own) for t, own in sides.items()}
+    measured = _counted_margins(column, ground)
+    bins = [
+        {
+            "from": _placed(column, low),
+            "to": _placed(column, high),
+            "values": " to ".join(
+                dict.fromkeys(shown(float(x), column.kind) for x in (low + half, high - half))
+            ),
+            **{end: 100 * own[place] for end, own in measured.items()},
+        }
+        for place, (low, high) in enumerate(itertools.pairwise(edges))
+    ]
+    last = {**bins[-1], "from": bins[-1]["to"]}  # where the line of steps ends
+    rows = _by_side([*bins, last], {t: [*own, own[-1]] for t, own in shares.items()})
+    upward = {"type": "quantitative", "title": "records in a bin, %"}
+    x, x2 = {"field": "from", **ground.axis}, {"x2": {"field": "to"}}
+    drawn = {"x": x, "y": {"field": "share", **upward}, "color": _colour(list(sides))}
+    bars = {"type": "bar", "fillOpacity": 0.4, "binSpacing": 0}
+    layers: list[dict[str, Any]] = []
+    for place, title in enumerate(sides):
+        dash = SERIES["strokeDash"][max(0, place - 1)]
+        steps = {"type": "line", "interpolate": "step-after", "strokeDash": dash}
+        is_filled = title == "original"
+        own = {**drawn, **x2, "y2": {"datum": 0}} if is_filled else drawn
+        layers.append({**_only(title), "mark": bars if is_filled else steps, "encoding": own})
+    tips = [tip("values", "values"), *_tips(list(sides), measured)]
+    if measured:
+        middle = {"calculate": "(datum.from + datum.to) / 2", "as": "middle"}
+        ends = {"y": {"field": "lower", **upward}, "y2": {"field": "upper"}}
+        at = {"x": {"field": "middle", **ground.axis}, **ends}
+        margin = {"type": "rule", "stroke": var("text")}
+        layers.append({"transform": [middle], "mark": margin, "encoding": at})
+    asked = {"mark": {"type": "rect", "opacity": 0}, "encoding": {"x": x, **x2, "tooltip": tips}}
+    layers.append({**_only(next(iter(sides))), **asked})
+    fullest = [
+        f"in {title} the fullest bin holds {percent(float(own.max()) / 100)} % of the records"
+        for title, own in shares.items()
+    ]
+    bent = "" if ground.threshold is None else " The scale is logarithmic."
+    said = f"Distribution of {shortened(column.name)}: {'; '.join(fullest)}.{bent}"
+    size = {"width": WIDTH, "height": HEIGHT}
+    return Chart({"data": {"values": rows}, **size, "layer": layers}, said)
+
+
+def _by_side(
+    places: Sequence[Mapping[str, Any]], shares: Mapping[str, Sequence[float]]
+) -> list[dict[str, Any]]:
+    """Return a row to each place and side, with the shares of all sides there."""
+    return [
+        {
+            **place,
+            "side": title,
+            "share": own[at],
+            **{f"share{side}": others[at] for side, others in enumerate(shares.values())},
+        }
+        for title, own in shares.items()
+        for at, place in enumerate(places)
+    ]
+
+
+def _only(title: str) -> dict[str, Any]:
+    return {"transform": [{"filter": {"field": "side", "equal": title}}]}
+
+
+def _colour(titles: Sequence[str]) -> dict[str, Any]:
+    """Describe which colour a side has: the first is the original's."""
+    first = 0 if titles[0] == "original" else 1
+    colours = [SERIES["color"][(first + place) % 8] for place in range(len(titles))]
+    scale = {"domain": list(titles), "range": colours}
+    return {"field": "side", "type": "nominal", "title": None, "scale": scale}
+
+
+def _tips(titles: Sequence[str], margins: Collection[str]) -> list[dict[str, str]]:
+    """Describe what is shown under the mouse: the share of each side, and its margin of noise."""
+    tips = [tip(f"share{place}", f"{t}, %", ".3~r") for place, t in enumerate(titles)]
+    ends = [tip("lower", "margin from, %", ".3~r"), tip("upper", "to, %", ".3~r")]
+    return tips + (ends if margins else [])
+
+
+def _counted_margins(column: NumberColumn, ground: Ground) -> dict[str, Float]:
+    """Return the margins of noise of counted values, where each has a bin of its own."""
+    margins, step = column.margins, ground.step
+    # Bins hold shares of the present values, and margins those of all.
+    if margins is None or not margins.values or margins.categories or step is None:
+        return {}
+    if not np.allclose(np.diff(ground.edges), step):
+        return {}
+    known = dict(margins.values)
+    found = [known.get(float(round(edge / step + 0.5) * step)) for edge in ground.edges[:-1]]
+    if any(one is None for one in found):
+        return {}
+    return {end: np.array([getattr(one, end) for one in found]) for end in ("lower", "upper")}
+
+
+def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Float], ground: Ground) -> Chart:
+    """Chart the distribution functions, and where the original's lies but for the noise."""
+    assert column.margins is not None  # noqa: S101 -- it is asked for where there are some
+    levels = np.linspace(0, 1, MOST_STEPS)
+    rows = [
+        {"side": title, "value": _placed(column, value), "share": 100 * level}
+        for title, own in sides.items()
+        for level, value in zip(levels, quantiles(own, levels.tolist()), strict=True)
+    ]
+    highest = np.maximum.accumulate([[o.lower, o.upper] for _, o in column.margins.quantiles])
+    low, high = ground.edges[0], ground.edges[-1]
+    band = [
+        {
+            "share": 100 * share,
+            "lower": _placed(column, float(np.clip(ends[0], low, high))),
+            "upper": _placed(column, float(np.clip(ends[1], low, high))),
+            "from": shown(own.lower, column.kind),
+            "to": shown(own.upper, column.kind),
+        }
+        for (share, own), ends in zip(column.margins.quantiles, highest, strict=True)
+    ]
+    upward: dict[str, Any] = {"field": "share", "type": "quantitative"}
+    upward |= {"scale": {"domain": [0, 100]}, "title": "records at or below, %"}
+    tips = [tip("share", "share, %", ".3~r"), tip("from", "margin from"), tip("to", "to")]
+    dash = {"domain": list(sides), "range": SERIES["strokeDash"][: len(sides)]}
+    lines = {"x": {"field": "value", **ground.axis}, "y": upward, "color": _colour(list(sides))}
+    lines["strokeDash"] = {"field": "side", "type": "nominal", "title": None, "scale": dash}
+    spec = {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "layer": [
+            {
+                "data": {"values": band},
+                "mark": {
+                    "type": "area",
+                    "fill": var("rule"),
+                    "fillOpacity": 0.45,
+                    "orient": "horizontal",
+                },
+                "encoding": {
+                    "x": {"field": "lower", **ground.axis},
+                    "x2": {"field": "upper"},
+                    "y": upward,
+                    "tooltip": tips,
+                },
+            },
+            {
+                "data": {"values": rows},
+                "mark": {"type": "line", "interpolate": "step-before"},
+                "encoding": lines,
+            },
+        ],
+    }
+    chance = percent(column.margins.confidence)
+    words = (
+        f"Distribution function of {shortened(column.name)}, with the {chance} % margin of noise"
+    )
+    return Chart(spec, f"{words} of its measured quantiles.")
+
+
+def _categories_chart(columns: Mapping[str, CategoryColumn]) -> Chart:
+    """Chart the shares of the commonest categories."""
+    first = next(iter(columns.values()))
+    margins = {} if first.margins is None or len(columns) > 1 else first.margins.categories
+    names = first.categories[:MOST_CATEGORIES]
+    sides = {title: (own.categories, own.protected) for title, own in columns.items()}
+    if first.original is not None:
+        sides = {"original": (first.categories, first.original), **sides}
+    known = {title: dict(zip(*both, strict=True)) for title, both in sides.items()}
+    shares = {t: [100 * float(own.get(name, 0)) for name in names] for t, own in known.items()}
+    places = [
+        {"category": shortened(name, 40)}
+        | {end: 100 * getattr(margins[name], end) for end in ("lower", "upper") if name in margins}
+        for name in names
+    ]
+    across = {"type": "quantitative", "title": "records, %"}
+    tips = [tip("category", "category"), *_tips(list(sides), margins)]
+    x = {"x": {"field": "share", **across}, "tooltip": tips, "color": _colour(list(sides))}
+    bars = {"type": "bar", "fillOpacity": 0.4, "height": 12}
+    layers: list[dict[str, Any]] = []
+    for place, title in enumerate(sides):
+        shape = SERIES["shape"][place % 7]
+        points = {"type": "point", "filled": True, "size": 50, "opacity": 1, "shape": shape}
+        layers.append({**_only(title), "mark": points if place else bars, "encoding": x})
+    if margins:
+        ends = {"x": {"field": "lower", **across}, "x2": {"field": "upper"}, "tooltip": tips}
+        layers.append({"mark": {"type": "rule", "stroke": var("text")}, "encoding": ends})
+    axis = {"ticks": False, "domain": False, "labelLimit": 130}
+    upward = {"field": "category", "type": "nominal", "sort": None, "title": None, "axis": axis}
+    spec = {
+        "data": {"values": _by_side(places, shares)},
+        "width": 230,
+        "height": {"step": 18},
+        "encoding": {"y": upward},
+        "layer": layers,
+    }
+    more = len(first.categories) - len(names)
+    which = (
+        f"the {len(names)} commonest of {len(names) + more} categories" if more else "categories"
+    )
+    said = [f"{title} {number(own[0], 3)} %" for title, own in shares.items() if own]
+    commonest = f" The commonest is {shortened(names[0])}: {', '.join(said)}." if names else ""
+    return Chart(spec, f"Shares of {which} of {shortened(first.name)}.{commonest}")

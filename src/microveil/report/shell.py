@@ -1,0 +1,91 @@
+"""Pages from templates: they escape whatever is put into them, and need no network and no file.
+
+A policy in the head of a page forbids browsers to load anything, and to run anything but the
+programs that the page came with.
+"""
+
+from functools import cache
+from importlib import resources
+from importlib.metadata import version
+from itertools import count
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from microveil.report.drawing import can_draw, digest, of_page, programs, svg_of
+from microveil.report.theme import colour_rules
+from microveil.text.document import FIGURE, Chart, Code, Strong, Text, plain
+from microveil.text.readable import readable
+
+__all__ = ["page"]
+
+
+def page(template: str, *, interactive: bool, **values: Any) -> str:
+    """Write a page.
+
+    Parameters
+    ----------
+    template : str
+        In `report/templates`; it extends page.html.
+    interactive : bool
+        Whether charts answer to the mouse where scripts may run. They are SVG all the same.
+    **values : object
+        What the template shows: text is escaped.
+
+    Returns
+    -------
+    str
+        HTML with no reference to anything outside.
+    """
+    environment, numbers = _environment(), count()
+
+    def figure(chart: Chart, caption: str = "") -> Markup:
+        if not can_draw():
+            return Markup()
+        drawn = Markup(svg_of(chart, f"c{next(numbers)}"))  # noqa: S704 -- Vega escapes names
+        spec = of_page(chart) if interactive else None
+        shown = {"caption": caption, "drawn": drawn, "says": chart.says, "spec": spec}
+        return Markup(environment.get_template("figure.html").render(shown))  # noqa: S704
+
+    rules = resources.files("microveil.report").joinpath("page.css").read_text(encoding="utf-8")
+    run = programs() if interactive and can_draw() else ()
+    allowed = " ".join(f"'{digest(program)}'" for program in run) or "'none'"
+    return environment.get_template(template).render(
+        can_draw=can_draw(),
+        figure=figure,
+        made_by=f"microveil {version('microveil')}",
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}",
+        programs=[Markup(program) for program in run],  # noqa: S704 -- as the policy names them
+        style=Markup(colour_rules() + rules),  # noqa: S704 -- our own
+        **values,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("microveil.report"),
+        autoescape=True,
+        finalize=lambda value: readable(value) if type(value) is str else value,
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"inline": _inline, "kind": lambda block: type(block).__name__}
+    environment.tests["words"] = lambda cell: (
+        not FIGURE.fullmatch(cell if isinstance(cell, str) else plain(cell))
+    )
+    return environment
+
+
+def _inline(text: str | Text) -> Markup:
+    """Write a text with its looks."""
+    looks = {Strong: "strong", Code: "code"}
+    parts = (text,) if isinstance(text, str) else text
+    return Markup().join(
+        escape(readable(part))
+        if isinstance(part, str)
+        else Markup("<{0}>{1}</{0}>").format(looks[type(part)], readable(part.text))
+        for part in parts
+    )
