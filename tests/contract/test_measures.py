@@ -416,7 +416,7 @@ def test_figures_of_ours_keep_to_their_declared_ranges():
 def test_a_function_is_called_once_for_all_its_measures(monkeypatch):
     """Bias, MSE and RMSE come of one call; so do moments and correlations."""
     calls = []
-    for function in ("mean_errors", "compare_moments"):
+    for function in ("errors_of", "compare_moments"):
         own = [one for one in MEASURES.values() if one.function.__name__ == function]
         assert len(own) > 2
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from microveil.kernels import distributions as kernel
+from microveil.measures.rank_correlations import compare_rank_correlations, rank_correlations
 from microveil.utility.quantile_distances import quantile_distances
-from microveil.utility.rank_correlations import compare_rank_correlations, rank_correlations
 from microveil.utility.total_variation import decile_levels, total_variation
 from reference import distributions as oracle
 

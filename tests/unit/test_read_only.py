@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from microveil.measures.information_loss import errors_of
 from microveil.measures.learning import compare_classification
+from microveil.measures.moments import moments
+from microveil.measures.rank_correlations import rank_correlations
 from microveil.noise.posterior_odds import posterior_odds
 from microveil.partition.intervals import intervals
 from microveil.risk.neighbourhoods import neighbourhoods
 from microveil.utility.goodness_of_fit import decile_bins
-from microveil.utility.mean_errors import mean_errors
-from microveil.utility.moments import moments
 from microveil.utility.quantile_distances import quantile_distances
-from microveil.utility.rank_correlations import rank_correlations
 from microveil.utility.total_variation import total_variation
 
 TABLE = np.arange(24.0).reshape(12, 2)
@@ -24,7 +24,7 @@ MADE = {
     ),
     "correlations": lambda: {"all": rank_correlations(TABLE)},
     "distances": lambda: quantile_distances(TABLE, TABLE + 1),
-    "errors": lambda: mean_errors([[1.0]], [[2.0]]),
+    "errors": lambda: errors_of(np.ones((1, 1)), np.zeros((1, 1))),
     "intervals": lambda: intervals([1, 2, 3], k=1),
     "moments": lambda: moments(TABLE),
     "neighbours": lambda: neighbourhoods(

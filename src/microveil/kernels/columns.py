@@ -40,27 +40,3 @@ def squares(values, mean):
                 of_run += deviation * deviation
         total += of_run
     return total
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def errors(before, after, mean):
-    """Sum over the cells that both have.
-
-    Returns their number, the sum of the errors and that of their squares, and the sum of the
-    squared deviations of what was before from a mean.
-    """
-    n, total, squared, deviating = 0, 0.0, 0.0, 0.0
-    for start in range(0, before.shape[0], RUN):
-        of_run = squared_of_run = deviating_of_run = 0.0
-        for i in range(start, min(start + RUN, before.shape[0])):
-            error = after[i] - before[i]
-            if not np.isnan(error):
-                n += 1
-                of_run += error
-                squared_of_run += error * error
-                deviation = before[i] - mean
-                deviating_of_run += deviation * deviation
-        total += of_run
-        squared += squared_of_run
-        deviating += deviating_of_run
-    return n, total, squared, deviating

@@ -1,66 +1,7 @@
-"""Moments and rank correlations of pairs of attributes over the records that have both values.
-
-Columns hold NaN where a cell is missing. Sums run over the records in their order.
-"""
+"""Rank correlations of pairs of attributes over the records that have both values."""
 
 import numba
 import numpy as np
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def count(columns, counts, sums, lowest, highest):
-    """Add the records that have both values, and of each attribute's values in them the sum.
-
-    ``columns`` has an attribute to a row. Row a and column b of what is added to is about the
-    values of a in the records that have b too; ends are lowered and raised to theirs.
-    """
-    for a in range(columns.shape[0]):
-        for b in range(a):
-            n, one, other = 0, 0.0, 0.0
-            one_lowest = other_lowest = np.inf
-            one_highest = other_highest = -np.inf
-            for i in range(columns.shape[1]):
-                x, y = columns[a, i], columns[b, i]
-                if not (np.isnan(x) or np.isnan(y)):
-                    n += 1
-                    one += x
-                    other += y
-                    one_lowest = min(one_lowest, x)
-                    one_highest = max(one_highest, x)
-                    other_lowest = min(other_lowest, y)
-                    other_highest = max(other_highest, y)
-            counts[a, b] += n
-            counts[b, a] += n
-            sums[a, b] += one
-            sums[b, a] += other
-            lowest[a, b] = min(lowest[a, b], one_lowest)
-            lowest[b, a] = min(lowest[b, a], other_lowest)
-            highest[a, b] = max(highest[a, b], one_highest)
-            highest[b, a] = max(highest[b, a], other_highest)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def multiply(columns, means, squares, products):
-    """Add squared deviations from the means, and products of the deviations of two attributes.
-
-    ``means[a, b]`` is that of a in the records that have b too, and so are ``squares[a, b]``.
-    """
-    for a in range(columns.shape[0]):
-        for b in range(a):
-            one_mean, other_mean = means[a, b], means[b, a]
-            one, other, both = 0.0, 0.0, 0.0
-            for i in range(columns.shape[1]):
-                x, y = columns[a, i], columns[b, i]
-                if not (np.isnan(x) or np.isnan(y)):
-                    x -= one_mean
-                    y -= other_mean
-                    one += x * x
-                    other += y * y
-                    both += x * y
-            squares[a, b] += one
-            squares[b, a] += other
-            products[a, b] += both
-            products[b, a] += both
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

@@ -14,17 +14,16 @@ from microveil.measures.information_loss import INFORMATION_LOSS
 from microveil.measures.learning import ClassificationComparison, Learnt
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.measuring import Measured
+from microveil.measures.moments import MomentComparison
 from microveil.measures.promised import promised
 from microveil.measures.propensity import Propensity
 from microveil.measures.registry import Group, Measure
 from microveil.measures.regression import RegressionComparison
-from microveil.measures.relations import PAIRS_KEPT
+from microveil.measures.relations import PAIRS_KEPT, Relations
 from microveil.measures.text import text_of
 from microveil.risk.equivalence_classes import EquivalenceClasses
 from microveil.risk.record_linkage import RecordLinkage
 from microveil.utility.column_moves import ColumnMove
-from microveil.utility.moments import MomentComparison
-from microveil.utility.relations import Relations
 from microveil.utility.rules import RuleOutcome
 from microveil.utility.subgroups import Subgroups
 from microveil.utility.weighted import Weights

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from microveil.kernels import distributions
 from microveil.measures.distributions import TOTAL_VARIATION
+from microveil.measures.relations import MOST_COLUMNS, Relations, compare_relations, sampled_records
 from microveil.risk.mixed_linkage import record_linkage_mixed
 from microveil.risk.record_linkage import (
     LARGEST_VALUE,
@@ -41,7 +42,6 @@ from microveil.table.threads import in_threads
 from microveil.text import one_line
 from microveil.utility.column_moves import COMMON, ColumnMove, move_of_numbers, move_of_shares
 from microveil.utility.distribution_shift import Values
-from microveil.utility.relations import MOST_COLUMNS, Relations, compare_relations, sampled_records
 
 __all__ = ["release_findings"]
 

@@ -10,8 +10,15 @@ from microveil.errors import DataError, RequestError
 from microveil.measures.assessment import Assessment
 from microveil.measures.measuring import measured
 from microveil.measures.tables import Tables
-from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
-from microveil.utility.moments import checked_matrix, constant_attributes
+from microveil.table.blocks import (
+    LARGEST_VALUE,
+    AttributeMatrix,
+    Matrix,
+    lacks_some,
+    largest_of,
+    over_blocks,
+    varying,
+)
 
 __all__ = ["assess_matrices"]
 
@@ -68,7 +75,7 @@ def assess_matrices(
             "pass a table and its release, whose columns have the same names",
         )
     before, after = (
-        checked_matrix(matrix, place) if names else np.asarray(matrix, dtype=np.float64)
+        _checked(matrix, place) if names else np.asarray(matrix, dtype=np.float64)
         for matrix, place in ((original, "original data"), (protected, "protected data"))
     )
     if before.shape[1] != after.shape[1] or (paired and len(before) != len(after)):
@@ -86,7 +93,7 @@ def assess_matrices(
     more["asked"] = {"linkage": True, "unpaired": not paired, **more.get("asked", {})}
     tables = Tables(names=tuple(names), original=before, protected=after, paired=paired, **more)
     n_cells, n_complete = _present(before, after) if paired else (0, 0)
-    constant = constant_attributes(before) if names else np.empty(0, dtype=np.bool_)
+    constant = ~varying(before) if names else np.empty(0, dtype=np.bool_)
     return Assessment(
         n_records=len(before),
         n_protected=len(after),
@@ -98,6 +105,28 @@ def assess_matrices(
         n_records_complete=n_complete,
         measured=measured(tables),
     )
+
+
+def _checked(matrix: ArrayLike | AttributeMatrix, place: str) -> Matrix:
+    """Return a matrix that the measures can work with."""
+    checked: Matrix
+    if isinstance(matrix, AttributeMatrix):
+        checked = matrix
+    else:
+        checked = np.asarray(matrix, dtype=np.float64)
+    if len(checked.shape) != 2 or 0 in checked.shape:
+        raise DataError(
+            place,
+            "the data must be a matrix with at least one record and one attribute",
+            "pass an array of shape (n_records, n_attributes)",
+        )
+    if largest_of(checked) > LARGEST_VALUE:
+        raise DataError(
+            place,
+            "values must be finite and at most 1e140 in size",
+            "leave such records out, or mark the cells as missing",
+        )
+    return checked
 
 
 def _present(before: Matrix, after: Matrix) -> tuple[int, int]:

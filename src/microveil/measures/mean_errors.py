@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
-from microveil.utility.mean_errors import MeanErrors, mean_errors
+from microveil.measures.information_loss import Errors, errors_of
 from microveil.utility.undefined import none_if_undefined
 
 __all__ = ["ERRORS", "MEASURES"]
@@ -15,12 +15,13 @@ __all__ = ["ERRORS", "MEASURES"]
 ERRORS = Group(title="Errors of values (0 = unchanged)")
 
 
-def _write(found: MeanErrors, names: Sequence[str]) -> dict[str, Any]:
+def _write(found: Errors, names: Sequence[str]) -> dict[str, Any]:
     return {
         name: {
-            "bias": none_if_undefined(float(found.bias[a])),
-            "mse": none_if_undefined(float(found.mse[a])),
-            "rmse": none_if_undefined(float(found.rmse[a])),
+            **{
+                error: none_if_undefined(float(getattr(found, error)[a]))
+                for error in ("bias", "mse", "rmse")
+            },
             "n_cells": int(found.n_cells[a]),
         }
         for a, name in enumerate(names)
@@ -29,7 +30,7 @@ def _write(found: MeanErrors, names: Sequence[str]) -> dict[str, Any]:
 
 _measure = partial(
     Measure,
-    function=mean_errors,
+    function=errors_of,
     takes=Takes.NUMBERS,
     in_blocks=True,
     needs_pairs=True,

@@ -1,44 +1,215 @@
-"""Means, variances, covariances and correlations, before and after."""
+"""Means, variances, covariances and correlations, before and after.
+
+A mean or variance is over the cells that are present, a covariance or correlation over the records
+in which both attributes are. What is not defined is NaN: the variance of fewer than two values, the
+correlation with a constant.
+"""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
-from microveil.utility.moments import MomentComparison, compare_moments
+from microveil.table.blocks import (
+    SMALLEST_VARIANCE,
+    Matrix,
+    means_and_variances,
+    over_blocks,
+    summed,
+    varying,
+)
 from microveil.utility.undefined import none_if_undefined
 
-__all__ = ["CORRELATIONS", "MOMENTS", "OF_ATTRIBUTES", "OF_PAIRS"]
+__all__ = [
+    "CORRELATIONS",
+    "MOMENTS",
+    "OF_ATTRIBUTES",
+    "OF_PAIRS",
+    "Correlations",
+    "MomentComparison",
+    "Moments",
+    "compare_moments",
+    "correlations_of",
+    "moments",
+]
+
+Floats = NDArray[np.float64]
+# The mean of a pair's records is centred anew where it leaves less than this of their squares:
+# further digits of what is left would be lost.
+LEAST_LEFT = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Correlations:
+    """Correlations of two tables, read-only, (n_attributes, n_attributes), and how they moved."""
+
+    original: Floats
+    protected: Floats
+
+    @property
+    def changes(self) -> Floats:
+        """How far each pair moved, of those that are correlated in both tables."""
+        pairs = np.triu_indices(len(self.original), k=1)
+        changes = np.abs(self.protected - self.original)[pairs]
+        return np.asarray(changes[~np.isnan(changes)])
+
+    @property
+    def mean_absolute_change(self) -> float:
+        """The mean over pairs of attributes; NaN where there is none."""
+        return float(self.changes.mean()) if len(self.changes) else math.nan
+
+    @property
+    def largest_absolute_change(self) -> float:
+        """The largest of any pair of attributes; NaN where there is none."""
+        return float(self.changes.max()) if len(self.changes) else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return matrices and changes as JSON knows them; what is undefined is None."""
+        return {
+            "original": _rows(self.original),
+            "protected": _rows(self.protected),
+            "mean_absolute_change": none_if_undefined(self.mean_absolute_change),
+            "largest_absolute_change": none_if_undefined(self.largest_absolute_change),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Moments:
+    """Of one table, in read-only arrays; variances and covariances are those of samples (n - 1)."""
+
+    means: Floats
+    variances: Floats
+    covariances: Floats
+    correlations: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MomentComparison:
+    """Moments before and after."""
+
+    original: Moments
+    protected: Moments
+
+    @property
+    def correlations(self) -> Correlations:
+        """Pearson's correlations of both."""
+        return Correlations(
+            original=self.original.correlations, protected=self.protected.correlations
+        )
+
+
+def moments(matrix: Matrix) -> Moments:
+    """Compute means, variances, covariances and correlations of one table.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
+        NaN is a missing cell.
+
+    Returns
+    -------
+    Moments
+        In the order of the attributes.
+
+    Examples
+    --------
+    >>> moments(np.array([[1.0, 4.0], [2.0, 2.0], [3.0, 0.0]])).covariances
+    array([[ 1., -2.],
+           [-2.,  4.]])
+    """
+    means, variances = (figures.copy() for figures in means_and_variances(matrix))
+    counts, squares, products = _sums_of_pairs(matrix, means)
+    covariances = np.full(counts.shape, np.nan)
+    np.divide(products, counts - 1, out=covariances, where=counts > 1)
+    correlations = correlations_of(counts, squares, products)
+    np.fill_diagonal(covariances, variances)
+    np.fill_diagonal(correlations, np.where(varying(matrix), 1.0, np.nan))
+    for array in (means, variances, covariances, correlations):
+        array.setflags(write=False)
+    return Moments(
+        means=means, variances=variances, covariances=covariances, correlations=correlations
+    )
+
+
+def _sums_of_pairs(matrix: Matrix, means: Floats) -> Floats:
+    """Return what `correlations_of` takes: sums over the records that have both values."""
+
+    def of_block(rows: slice) -> Floats:
+        deviations = matrix[rows] - means
+        present = ~np.isnan(deviations)
+        deviations[~present] = 0.0
+        there = present.astype(np.float64)
+        sums = (there.T @ there, deviations.T @ there, (deviations**2).T @ there)
+        return np.array([*sums, deviations.T @ deviations])
+
+    counts, sums, squares, products = summed(over_blocks(of_block, len(matrix)))
+    shifts = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+    left = squares - shifts * sums
+    far = (left <= LEAST_LEFT * squares) & (counts > 0) & (counts < len(matrix))
+    found = np.array([counts, left, products - shifts * sums.T])
+    for a, b in np.argwhere(np.triu(far | far.T, k=1)):
+        pair = np.column_stack([matrix[:, a], matrix[:, b]])
+        pair = pair[~np.isnan(pair).any(axis=1)]
+        anew = _sums_of_pairs(pair, means_and_variances(pair)[0])
+        found[:, [a, b], [b, a]] = anew[:, [0, 1], [1, 0]]
+    return found
+
+
+def correlations_of(counts: Floats, squares: Floats, products: Floats) -> Floats:
+    """Return correlations from sums over the records that hold both values of a pair.
+
+    Parameters
+    ----------
+    counts : float64 array (n_attributes, n_attributes)
+        The records of each pair.
+    squares : float64 array (n_attributes, n_attributes)
+        In row a and column b the squared deviations of a, summed over the records of a and b.
+    products : float64 array (n_attributes, n_attributes)
+        Products of the deviations of both.
+
+    Returns
+    -------
+    float64 array (n_attributes, n_attributes)
+        NaN where a variance is none, or too small for float64.
+
+    Examples
+    --------
+    >>> correlations_of(np.full((1, 1), 3.0), np.full((1, 1), 2.0), np.full((1, 1), -2.0))
+    array([[-1.]])
+    """
+    degrees = np.where(counts > 1, counts - 1, np.nan)
+    variances = squares / degrees
+    scales = np.sqrt(np.where(variances >= SMALLEST_VARIANCE, variances, np.nan))
+    upper = np.triu(np.clip(products / degrees / scales / scales.T, -1.0, 1.0))
+    # The same on both sides: rounding may tell the two apart.
+    return np.asarray(np.where(np.tri(len(upper), k=-1, dtype=np.bool_), upper.T, upper))
+
+
+def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
+    """Compare the moments of two tables with the same attributes, in any order of records.
+
+    Examples
+    --------
+    >>> original = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    >>> compare_moments(original, original * [1.0, -1.0]).correlations.largest_absolute_change
+    2.0
+    """
+    return MomentComparison(original=moments(original), protected=moments(protected))
+
 
 MOMENTS = Group(title="Means and variances (closer is better)")
 CORRELATIONS = Group(title="Correlations")
 
 
-def _means(found: MomentComparison) -> list[Figure]:
-    return _figures(found.original.means, found.protected.means)
-
-
-def _variances(found: MomentComparison) -> list[Figure]:
-    return _figures(found.original.variances, found.protected.variances)
-
-
-def _figures(before: NDArray[np.float64], after: NDArray[np.float64]) -> list[Figure]:
-    return [
-        Figure(value=value, beside=original)
-        for original, value in zip(before.tolist(), after.tolist(), strict=True)
-    ]
-
-
-def _mean_change(found: MomentComparison) -> float:
-    return found.mean_absolute_change
-
-
-def _largest_change(found: MomentComparison) -> float:
-    return found.largest_absolute_change
+def _figures(moment: str, found: MomentComparison) -> list[Figure]:
+    before, after = (getattr(side, moment).tolist() for side in (found.original, found.protected))
+    return [Figure(value=y, beside=x) for x, y in zip(before, after, strict=True)]
 
 
 def _write_moments(found: MomentComparison, names: Sequence[str]) -> dict[str, Any]:
@@ -63,15 +234,10 @@ def _write_covariances(found: MomentComparison, _: Sequence[str]) -> dict[str, A
 
 
 def _write_correlations(found: MomentComparison, _: Sequence[str]) -> dict[str, Any]:
-    return {
-        "original": _rows(found.original.correlations),
-        "protected": _rows(found.protected.correlations),
-        "mean_absolute_change": none_if_undefined(found.mean_absolute_change),
-        "largest_absolute_change": none_if_undefined(found.largest_absolute_change),
-    }
+    return found.correlations.to_dict()
 
 
-def _rows(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+def _rows(matrix: Floats) -> list[list[float | None]]:
     return [[none_if_undefined(value) for value in row] for row in matrix.tolist()]
 
 
@@ -100,8 +266,8 @@ _matrix = partial(
 )
 
 OF_ATTRIBUTES = (
-    _moment(id="mean", label="mean", figure=_means, lowest=-math.inf),
-    _moment(id="variance", label="variance", figure=_variances),
+    _moment(id="mean", label="mean", figure=partial(_figures, "means"), lowest=-math.inf),
+    _moment(id="variance", label="variance", figure=partial(_figures, "variances")),
 )
 OF_PAIRS = (
     _matrix(
@@ -115,12 +281,12 @@ OF_PAIRS = (
         id="mean_absolute_change",
         label="mean absolute change of correlations",
         short="mean absolute change",
-        figure=_mean_change,
+        figure=attrgetter("correlations.mean_absolute_change"),
     ),
     _change(
         id="largest_absolute_change",
         label="largest absolute change of correlations",
         short="largest absolute change",
-        figure=_largest_change,
+        figure=attrgetter("correlations.largest_absolute_change"),
     ),
 )

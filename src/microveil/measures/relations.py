@@ -1,13 +1,306 @@
-"""How many relations between columns a release keeps."""
+"""Relations between columns, and how many of them a release keeps.
 
-from collections.abc import Sequence
+The strength of a relation is the rank correlation (Spearman's) where both columns have an order,
+else Cramér's V with Bergsma's (2013) correction: without it, V of two unrelated columns with many
+categories is far above 0, and a release that lost the relation would seem to keep it. A number
+beside a category is cut at the original's deciles. Each is over the records that have both values.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
 from operator import attrgetter
 from typing import Any
 
-from microveil.measures.base import Better, Entry, Group, Measure, Takes
-from microveil.utility.relations import Relations, compare_relations
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["MEASURES", "PAIRS_KEPT", "RELATIONS"]
+from microveil.measures.base import Better, Entry, Group, Measure, Takes
+from microveil.measures.rank_correlations import rank_correlations
+from microveil.table.threads import in_threads
+from microveil.text import shortened
+from microveil.utility.total_variation import decile_levels
+
+__all__ = [
+    "MEASURES",
+    "MOST_COLUMNS",
+    "PAIRS_KEPT",
+    "RELATIONS",
+    "SAMPLED",
+    "Relation",
+    "Relations",
+    "compare_relations",
+    "cramers_v",
+    "sampled_records",
+]
+
+# Of more records so many are drawn: a correlation of them is off by 0.01 at most, 95 % of the time.
+SAMPLED = 50_000
+# Pairs grow with the square of this: 4,950 take seconds.
+MOST_COLUMNS = 100
+# A weaker one is no relation. One is kept within the larger of a fixed and a relative change.
+WEAKEST, KEPT, KEPT_SHARE = 0.1, 0.1, 0.3
+ROUNDING = 1e-9
+STRONGEST = 3
+# Larger tables of counts are not laid out: their records are sorted.
+MOST_CELLS = 1 << 18
+RANK, CRAMER = "rank correlation", "Cramér's V"
+Column = NDArray[np.float64]
+Strengths = dict[tuple[str, str], float]
+Levels = dict[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """Two columns and how strongly they are related, before and after.
+
+    Attributes
+    ----------
+    columns : (str, str)
+    measure : str
+        "rank correlation" or "Cramér's V".
+    original, release : float
+        The release's is 0 where it is not defined there, as beside a constant.
+    """
+
+    columns: tuple[str, str]
+    measure: str
+    original: float
+    release: float
+
+    def __repr__(self) -> str:
+        """Show no figure: notebooks print it."""
+        return "Relation(for the custodian)"
+
+    def __str__(self) -> str:
+        """Name the columns and both strengths."""
+        one, other = map(shortened, self.columns)
+        strengths = self.original, self.release
+        before, after = (f"{value:.2f}".replace("-0.00", "0.00") for value in strengths)
+        return f"'{one}' and '{other}' {before}, now {after} ({self.measure})"
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the release's is within 0.1 or 30 % of the original's; a reversed one is not."""
+        allowed = max(KEPT, KEPT_SHARE * abs(self.original))
+        return abs(self.release - self.original) <= allowed + ROUNDING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """How many relations of the original a release keeps.
+
+    Attributes
+    ----------
+    n_pairs, n_kept : int
+        Pairs of columns whose strength in the original is above 0.1, and those kept.
+    strongest : tuple of Relation
+        The original's three, the strongest first.
+    n_records : int
+        Of the original that were looked at: all of up to 50,000, and of more so many at random.
+    is_sampled : bool
+    n_columns, n_all : int
+        Columns that were looked at, the first 100 at most, and how many there are.
+    """
+
+    n_pairs: int
+    n_kept: int
+    strongest: tuple[Relation, ...]
+    n_records: int
+    is_sampled: bool
+    n_columns: int
+    n_all: int
+
+    def __repr__(self) -> str:
+        """Show no figure: notebooks print it."""
+        return "Relations(for the custodian)"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """How many are kept, and the strongest before and after, in words."""
+        if not self.n_pairs:
+            return (f"Pairs kept: no two {self.scope} are related in the original.",)
+        kept = (
+            f"Pairs kept: {self.n_kept} of {self.n_pairs} pairs of {self.scope} that are related "
+            "in the original (above 0.1; kept: within 0.1 or 30 % of that)."
+        )
+        return kept, f"Strongest relations: {'; '.join(map(str, self.strongest))}."
+
+    @property
+    def scope(self) -> str:
+        """Say which columns and records were looked at."""
+        columns = "columns"
+        if self.n_columns < self.n_all:
+            columns = f"the first {self.n_columns} of {self.n_all} columns"
+        return f"{columns} (by {self.n_records:,} sampled records)" if self.is_sampled else columns
+
+    @property
+    def percent_kept(self) -> float:
+        """Kept pairs in percent; NaN where there are none to keep."""
+        return 100 * self.n_kept / self.n_pairs if self.n_pairs else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        strongest = [{**asdict(one), "columns": list(one.columns)} for one in self.strongest]
+        return {**asdict(self), "strongest": strongest}
+
+    @classmethod
+    def of(cls, contents: Mapping[str, Any]) -> "Relations":
+        """Read what `to_dict` makes, also from JSON."""
+        strongest = (
+            Relation(**{**one, "columns": tuple(one["columns"])}) for one in contents["strongest"]
+        )
+        return cls(**{**contents, "strongest": tuple(strongest)})
+
+
+def sampled_records(n_records: int) -> NDArray[np.int64] | None:
+    """Return which records relations are looked for in, always the same; None for all of them.
+
+    >>> sampled_records(50_000) is None, len(sampled_records(60_000))
+    (True, 50000)
+    """
+    if n_records <= SAMPLED:
+        return None
+    random = np.random.Generator(np.random.PCG64(0))
+    return np.sort(random.choice(n_records, SAMPLED, replace=False)).astype(np.int64)
+
+
+def compare_relations(
+    original: Mapping[str, Column],
+    protected: Mapping[str, Column],
+    nominal: Collection[str],
+    n_records: int,
+) -> Relations:
+    """Compare the relations of two tables, whose records need not be paired.
+
+    Parameters
+    ----------
+    original, protected : dict of float64 arrays (n_sampled,)
+        The same columns, at most `SAMPLED` records of each table: numbers, ranks or codes; NaN
+        where a cell is missing.
+    nominal : collection of str
+        Columns of codes, the same in both tables.
+    n_records : int
+        How many records the original has.
+
+    Returns
+    -------
+    Relations
+
+    Examples
+    --------
+    >>> before = {"AGE": np.arange(50.0), "PAY": np.arange(50.0), "SEX": np.arange(50.0) % 2}
+    >>> found = compare_relations(before, {**before, "PAY": before["PAY"][::-1]}, {"SEX"}, 50)
+    >>> found.n_pairs, found.n_kept, found.strongest[0].release
+    (1, 0, -1.0)
+    """
+    names = list(original)[:MOST_COLUMNS]
+    sides = [{name: side[name] for name in names} for side in (original, protected)]
+    ordered = [name for name in names if name not in nominal]
+    strengths = [_rank_correlations(side, ordered) for side in sides]
+    others = [pair for pair in combinations(names, 2) if not set(pair) <= set(ordered)]
+    if others:
+        for known, levels in zip(strengths, _levels(sides, ordered), strict=True):
+            known.update(_cramers_v(levels, others))
+    pairs = [
+        Relation(
+            columns=pair,
+            measure=RANK if set(pair) <= set(ordered) else CRAMER,
+            original=before,
+            release=0.0 if math.isnan(after := strengths[1][pair]) else after,
+        )
+        for pair in combinations(names, 2)
+        if abs(before := strengths[0][pair]) > WEAKEST
+    ]
+    pairs.sort(key=lambda relation: -abs(relation.original))
+    n_sampled = len(original[names[0]]) if names else 0
+    return Relations(
+        n_pairs=len(pairs),
+        n_kept=sum(pair.is_kept for pair in pairs),
+        strongest=tuple(pairs[:STRONGEST]),
+        n_records=n_sampled,
+        is_sampled=n_sampled < n_records,
+        n_columns=len(names),
+        n_all=len(original),
+    )
+
+
+def _rank_correlations(side: Mapping[str, Column], names: Sequence[str]) -> Strengths:
+    """Return Spearman's correlation of each pair of columns that have an order."""
+    if len(names) < 2:
+        return {}
+    matrix = rank_correlations(np.column_stack([side[name] for name in names]))
+    return {
+        (one, other): float(matrix[a, b])
+        for (a, one), (b, other) in combinations(enumerate(names), 2)
+    }
+
+
+def _levels(sides: Sequence[Mapping[str, Column]], ordered: Collection[str]) -> list[Levels]:
+    """Return deciles and codes of both tables' columns, -1 where a cell is missing."""
+    levels: list[Levels] = [{}, {}]
+    for name in sides[0]:
+        both = [side[name] for side in sides]
+        if name in ordered:
+            cut: Sequence[NDArray[Any]] = decile_levels(both[0], both[1])
+        else:
+            codes = np.unique(np.concatenate(both), return_inverse=True)[1]
+            cut = np.split(codes, [len(both[0])])
+        for known, values, level in zip(levels, both, cut, strict=True):
+            known[name] = np.where(np.isnan(values), -1, level).astype(np.int64)
+    return levels
+
+
+def _cramers_v(levels: Levels, pairs: Sequence[tuple[str, str]]) -> Strengths:
+    n_values = len(pairs) * len(levels[pairs[0][0]])
+    found = in_threads(lambda pair: cramers_v(*(levels[name] for name in pair)), pairs, n_values)
+    return dict(zip(pairs, found, strict=True))
+
+
+def cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+    """Return Cramér's V of two columns of codes with Bergsma's (2013) correction.
+
+    Parameters
+    ----------
+    one, other : int64 array (n_records,)
+        -1 where a cell is missing.
+
+    Returns
+    -------
+    float
+        0 to 1; NaN where a column is constant.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 1, 1, 0, 1, 0, 1])
+    >>> cramers_v(codes, codes), cramers_v(codes, np.zeros(8, np.int64))
+    (1.0, nan)
+    """
+    present = (one >= 0) & (other >= 0)
+    if not present.all():
+        one, other = one[present], other[present]
+    if not len(one):
+        return math.nan
+    n, rows, columns = len(one), np.bincount(one), np.bincount(other)
+    r, c = np.count_nonzero(rows), np.count_nonzero(columns)
+    if min(r, c) < 2:
+        return math.nan
+    cells: NDArray[np.int64] = one * len(columns) + other
+    if len(rows) * len(columns) > MOST_CELLS:
+        cells, counts = np.unique(cells, return_counts=True)
+    else:
+        counts = np.bincount(cells)
+        cells = np.flatnonzero(counts)
+        counts = counts[cells]
+    by_margins = (
+        counts.astype(np.float64) ** 2 / rows[cells // len(columns)] / columns[cells % len(columns)]
+    )
+    squares = float(by_margins.sum()) - 1
+    by_chance = (r - 1) * (c - 1) / (n - 1)
+    most = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
+    return min(1.0, math.sqrt(max(0.0, squares - by_chance) / most)) if most > 0 else 0.0
+
 
 RELATIONS = Group(title="Relations between columns")
 

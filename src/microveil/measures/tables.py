@@ -10,14 +10,20 @@ from numpy.typing import NDArray
 
 from microveil.measures.formula import parse_formula
 from microveil.measures.registry import Measure, Takes
+from microveil.measures.relations import sampled_records
 from microveil.table import Column, Numbers
-from microveil.table.blocks import AttributeMatrix, Matrix, is_large, lacks_some, over_blocks
+from microveil.table.blocks import (
+    AttributeMatrix,
+    Matrix,
+    is_large,
+    lacks_some,
+    means_and_variances,
+    over_blocks,
+)
 from microveil.table.threads import Reused, in_threads
 from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from microveil.utility.large_attributes import Distributions, compare_in_order
-from microveil.utility.moments import means_and_variances
 from microveil.utility.quantile_distances import QuantileDistances, quantile_distances
-from microveil.utility.relations import sampled_records
 from microveil.utility.total_variation import Levels, decile_levels
 
 __all__ = ["Codes", "Tables"]

@@ -9,7 +9,7 @@ from microveil.text import aligned
 
 if TYPE_CHECKING:
     from microveil.measures.assessment import Assessment
-    from microveil.utility.moments import MomentComparison
+    from microveil.measures.moments import MomentComparison
     from microveil.utility.weighted import WeightedComparison, WeightedShares
 
 __all__ = ["weighted_lines"]

@@ -10,13 +10,14 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.kernels import columns as kernel
 from microveil.table.restore import Numbers
 from microveil.table.sorting import Counted, counted, ranks_of
 from microveil.table.threads import Reused, in_threads
 
 __all__ = [
     "BLOCK_RECORDS",
+    "LARGEST_VALUE",
+    "SMALLEST_VARIANCE",
     "AttributeMatrix",
     "Matrix",
     "average_ranks",
@@ -24,10 +25,16 @@ __all__ = [
     "is_large",
     "lacks_some",
     "largest_of",
+    "means_and_variances",
     "over_blocks",
     "summed",
+    "varying",
 ]
 
+# Squares of numbers up to this, summed over any table, stay finite.
+LARGEST_VALUE = 1e140
+# Smaller variances have no exact reciprocal in float64: the attribute counts as constant.
+SMALLEST_VARIANCE = float(np.finfo(np.float64).tiny)
 # A block of ten attributes is 5 MB: it stays in the processor's cache while it is worked on. What
 # is below is one block, whose figures are those of the whole to the last bit.
 BLOCK_RECORDS = 1 << 16
@@ -123,24 +130,11 @@ class AttributeMatrix:
     @cached_property
     def means_and_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
-        blocks, reused, counted_of = blocks_of(len(self)), Reused(), self.counted
-
-        def of_column(a: int) -> tuple[float, float]:
-            few = counted_of[a]
-            if few is not None:
-                return few.mean_and_variance
-            parts = [kernel.sums(self.column(a, rows, reused)) for rows in blocks]
-            count = sum(part[0] for part in parts)
-            lowest, highest = min(part[2] for part in parts), max(part[3] for part in parts)
-            if not count:
-                return np.nan, np.nan
-            # The computed mean of equal values can miss their value by a rounding.
-            mean = lowest if lowest == highest else sum(part[1] for part in parts) / count
-            squares = sum(kernel.squares(self.column(a, rows, reused), mean) for rows in blocks)
-            return mean, squares / (count - 1) if count > 1 else np.nan
-
-        found = np.array(in_threads(of_column, range(len(self.numbers)), self.size))
-        return found[:, 0], found[:, 1]
+        found = in_threads(
+            lambda a: _mean_and_variance(self[:, a]), range(len(self.numbers)), self.size
+        )
+        means, variances = np.array(found).T
+        return means, variances
 
     @cached_property
     def ranks(self) -> "AttributeMatrix":
@@ -206,6 +200,40 @@ class AttributeMatrix:
 
 # What can be read by records and by columns.
 Matrix = NDArray[np.float64] | AttributeMatrix
+
+
+def means_and_variances(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and sample variance (n - 1) of each attribute's values, NaN where undefined.
+
+    >>> means_and_variances(np.array([[1.0], [3.0], [np.nan]]))
+    (array([2.]), array([2.]))
+    """
+    if not isinstance(matrix, AttributeMatrix):
+        columns = [Numbers(values=column, missing=None) for column in matrix.T]
+        matrix = AttributeMatrix(numbers=columns)
+    return matrix.means_and_variances
+
+
+def _mean_and_variance(column: NDArray[np.float64]) -> tuple[float, float]:
+    """Take mean and variance of the values that a column has."""
+    lacks = np.isnan(column)
+    values = column[~lacks] if lacks.any() else column
+    if not len(values):
+        return np.nan, np.nan
+    # The computed mean of equal values can miss their value by a rounding.
+    if values.min() == values.max():
+        return float(values[0]), 0.0 if len(values) > 1 else np.nan
+    return float(values.mean()), float(values.var(ddof=1))
+
+
+def varying(matrix: Matrix) -> NDArray[np.bool_]:
+    """Say which attributes have a variance that float64 holds.
+
+    >>> varying(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, np.nan]]))
+    array([False,  True])
+    """
+    found: NDArray[np.bool_] = means_and_variances(matrix)[1] >= SMALLEST_VARIANCE
+    return found
 
 
 def average_ranks(matrix: Matrix) -> Matrix:

@@ -33,14 +33,6 @@ class Counted:
         values: NDArray[np.float64] = multiples / self.per_unit
         return values
 
-    @property
-    def mean_and_variance(self) -> tuple[float, float]:
-        """The mean, and the sample variance (n - 1); NaN of a single value."""
-        n, values = int(self.counts.sum()), self.values
-        mean = float(values[0] if len(values) == 1 else self.counts @ values / n)
-        squares = float(self.counts @ (values - mean) ** 2)
-        return mean, squares / (n - 1) if n > 1 else np.nan
-
     def looked_up(
         self, values: NDArray[np.float64], table: NDArray[Any], missing: float
     ) -> NDArray[Any]:

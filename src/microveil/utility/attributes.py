@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
+from microveil.table.blocks import LARGEST_VALUE
 
 __all__ = ["Attributes", "checked_attributes", "complete_records", "indicators"]
 
 # By name, float64 (NaN is missing) or text ("" is).
 Attributes = dict[str, NDArray[Any]]
-
-# Squares of numbers up to this, summed over any table, stay finite.
-LARGEST_VALUE = 1e140
 
 
 def checked_attributes(table: Mapping[str, ArrayLike], place: str) -> Attributes:

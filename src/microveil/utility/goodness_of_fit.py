@@ -24,10 +24,10 @@ import scipy  # which loads its parts when they are used: stats takes the better
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
+from microveil.table.blocks import LARGEST_VALUE
 from microveil.table.sorting import InOrder, in_order
 from microveil.table.threads import in_threads
 from microveil.utility.large_samples import large_sample_tests
-from microveil.utility.moments import LARGEST_VALUE
 
 __all__ = [
     "DecileBins",

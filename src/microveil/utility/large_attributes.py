@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.table.blocks import SMALLEST_VARIANCE
 from microveil.table.sorting import Counted, in_order
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import GoodnessOfFit, decile_ends, fit_of_many
-from microveil.utility.moments import SMALLEST_VARIANCE
 from microveil.utility.quantile_distances import distances_in_order
 
 __all__ = ["Distributions", "compare_in_order"]

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.kernels import distributions as kernel
-from microveil.table.blocks import Matrix
+from microveil.table.blocks import Matrix, varying
 from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
-from microveil.utility.moments import constant_attributes
 
 __all__ = ["QuantileDistances", "distances_in_order", "quantile_distances"]
 
@@ -87,7 +86,7 @@ def quantile_distances(original: Matrix, protected: Matrix) -> QuantileDistances
     >>> round(float(found.wasserstein[0]), 4), found.sorted_error
     (0.7071, 1.0)
     """
-    varies = ~constant_attributes(original)
+    varies = varying(original)
     distances = np.full((original.shape[1], 2), np.nan)
 
     def compare(a: int) -> None:
