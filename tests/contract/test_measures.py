@@ -30,6 +30,7 @@ from microveil.measures.registry import (
     Takes,
 )
 from microveil.report import comparison_report, custodian_report, publishable_report
+from microveil.text.figures import figure
 
 N = 60
 NAMES = ["x", "y"]
@@ -165,16 +166,17 @@ def test_a_registered_measure_is_an_entry_of_an_assessment():
 def test_a_registered_measure_is_in_the_text_of_an_assessment():
     """Label, figure and how it is read stand in its group's section, or in one of its own."""
     found = mv.assess(people(), released())
+    text = words(found.to_text())
     sections = {
         section.splitlines()[0]: words(section) for section in found.to_text().split("\n\n")
     }
     figures = found.to_dict()
     told = sections[INFORMATION_LOSS.title]
-    assert f"{LOSS.label} {figures[LOSS.id]:.6g} {LOSS.explanation}" in told
-    assert f"{RISK.head} {figures[RISK.id]:.6g} 50 0 to 100" in sections[RECORD_LINKAGE.title]
-    told = sections[OWN.title]
-    assert f"{SHIFT.label} ({SHIFT.explanation}) x {figures[SHIFT.id]['x']:.6g} y" in told
-    assert f"{HELD.label} 2 {HELD.explanation}" in told
+    assert f"{LOSS.label} {figure(figures[LOSS.id])} {LOSS.explanation}" in told
+    assert f"{RISK.label} {figure(figures[RISK.id])} % 0 to 100 50 {RISK.explanation}" in text
+    told = f"{SHIFT.explanation}. attribute {SHIFT.label} x {figure(figures[SHIFT.id]['x'])} y"
+    assert told in text
+    assert f"{HELD.label} 2 {HELD.explanation}" in sections[OWN.title]
 
 
 @pytest.mark.parametrize("shuffle", ["rows", "columns"])
@@ -408,8 +410,8 @@ def test_figures_of_ours_keep_to_their_declared_ranges():
             continue
         figures = [one.figure] if one.measure.by is By.TABLE else list(one.figures.values())
         assert figures, one.measure.id
-        for figure in figures:
-            value = figure.value
+        for one_of_them in figures:
+            value = one_of_them.value
             assert math.isnan(value) or one.measure.lowest <= value <= one.measure.highest + 1e-9
 
 

@@ -29,7 +29,7 @@ def test_a_median_of_few_rows_is_left_out(tmp_path, rows, records):
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     why = f"only {rows} released rows and {records} records have no gap, and it takes 100 of each"
-    assert f"closest record not measured: {why}" in told
+    assert f"closest record: not measured: {why}" in told
     assert "standard deviations away" not in told
     figures = mv.assess(before, after, paired=False).to_dict()["closest_records"]
     assert (figures["n_rows"], figures["n_records"]) == (rows, records)

@@ -92,9 +92,9 @@ def test_a_lost_tail_is_named_in_the_headline_of_an_assessment(tmp_path):
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split("\n\n")[0].split())
     lost = f"'GAIN': mean {means[0]:,.0f} to {means[1]:,.0f} (-"
-    assert f"worst attribute {lost}" in told
+    assert f"worst attribute: {lost}" in told
     assert f"spread {spreads[0]:,.0f} to {spreads[1]:,.0f} (-" in told
-    assert "AGE: distribution moved by" in told
+    assert "'AGE': distribution moved by" in told
     assert "pairs kept" in told
 
 
@@ -177,7 +177,7 @@ def test_protect_ends_with_what_was_lost(people, flags):
         moves = oracle.column_moves(before[name].to_list(), after[name].to_list())
         for place, figure in ((0, "mean"), (2, "spread")):
             shown = [float(cell.replace(",", "")) for cell in rows[name][place : place + 2]]
-            assert shown == pytest.approx(moves[figure], rel=1e-3)
+            assert shown == pytest.approx(moves[figure], rel=5e-3)
     expected = oracle.relations(before.to_dict(as_series=False), after.to_dict(as_series=False))
     assert f"  Pairs kept: {oracle.n_kept(expected)} of {len(expected)} pairs of columns" in told
     names, strength, after_it = expected[0]

@@ -615,7 +615,7 @@ def test_assess_says_what_it_left_out(folder):
     done = run("assess", "people.csv", "holes.csv", "--json", folder=folder)
     assert "INCOME" in json.loads(done.stdout)["left_out"]
     done = run("assess", "people.csv", "holes.csv", "--k", "5", folder=folder)
-    assert "Not compared: " in done.stdout
+    assert "not compared: " in done.stdout
 
 
 def test_blocks_are_lists_that_may_be_repeated(folder):

@@ -93,7 +93,7 @@ def test_assess_learns_regresses_and_tells_apart(folder):
              "--propensity")  # fmt: skip
     done = run(*asked, folder=folder)
     assert done.returncode == 0, done.stderr
-    for word in ("Classification by INCOME", "<= 30000", "Regression TAX ~ AGE", "Propensity"):
+    for word in ("Classes of INCOME", "<= 30000", "TAX ~ AGE; with", "Propensity"):
         assert word in done.stdout
     parsed = json.loads(run(*asked, "--json", folder=folder).stdout)
     assert parsed["classification"]["estimator"] == "DecisionTreeClassifier()"

@@ -318,21 +318,20 @@ def test_without_weights_an_assessment_has_nothing_of_them():
 
 
 def test_the_text_sets_weighted_figures_beside_those_of_the_records():
-    """A line of at most 100 columns to each attribute and category."""
+    """A line to each attribute and category."""
     own = SAMPLE.with_columns(
         AGE=pl.Series([20, 40] * (N // 2)), WEIGHT=pl.Series([1.0, 3.0] * (N // 2)),
         REGION=pl.Series(["north", ""] * (N // 2)),
     )  # fmt: skip
     after = own.with_columns(AGE=pl.lit(40), REGION=pl.lit("north")).drop("WEIGHT")
     text = mv.assess(own, after, weights="WEIGHT").to_text()
-    assert max(map(len, text.splitlines())) <= 100
-    assert text.count("eighted figures") == 1
-    section = text.partition("Weighted figures, by WEIGHT")[2].partition("\n\nCorr")[0]
+    assert "weights: WEIGHT (the release, which has no such column, by the original's" in text
+    section = text.partition("Weighted figures")[2].partition("\n\nCorr")[0]
     rows = {line.split()[0]: line.split()[1:] for line in section.splitlines()[1:] if line.strip()}
-    assert "AGE 30 40 35 40 +14.3 %" in [" ".join(line.split()) for line in section.splitlines()]
+    assert [rows["AGE"][place] for place in (0, 1, 4)] == ["35", "40", "0.143"]
     assert rows["north"] == ["50", "100", "25", "100"]
     assert rows["missing"] == ["50", "0", "75", "0"]
-    assert "total variation 0.5, weighted 0.75" in section
+    assert rows["REGION"][-1] == "0.75"
 
 
 def test_the_custodians_page_shows_what_an_assessment_weighted():
@@ -389,7 +388,7 @@ def test_a_column_that_a_recipe_calls_weights_and_that_holds_none_is_a_reason_an
         "column": "WEIGHT", "release_weighted_by": None, "reason": reason,
     }  # fmt: skip
     assert "weighted_moments" not in assessed.to_dict()
-    assert f"Weighted figures: none ({reason})" in " ".join(assessed.to_text().split())
+    assert f"weights: none ({reason})" in " ".join(assessed.to_text().split())
     assert f"There are none: {reason}" in html.unescape(custodian_report(release, table, assessed))
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.guarantee import Guarantee
 from microveil.measures.analyses import Analyses, categories_of
-from microveil.measures.assessment import Anonymity, Assessment
+from microveil.measures.anonymity import compare_anonymity
+from microveil.measures.assessment import Assessment
 from microveil.measures.correcting import compare_corrected
 from microveil.measures.matrices import assess_matrices
 from microveil.measures.promised import codes_in_release, has_pairs
@@ -22,7 +23,6 @@ from microveil.measures.tables import Codes
 from microveil.measures.weighting import read_weights, weights_by_role
 from microveil.protect.recipe import roles_of_recipe
 from microveil.protect.release import Release
-from microveil.risk.equivalence_classes import equivalence_classes
 from microveil.risk.sampling import Sample
 from microveil.schema import Kind, Role
 from microveil.synthesis.measurements import Measurements
@@ -37,7 +37,7 @@ from microveil.table import (
     open_table,
 )
 from microveil.table.blocks import AttributeMatrix, Matrix, blocks_of
-from microveil.table.table import coded_words, numbered_alike, part_of_column
+from microveil.table.table import coded_words, part_of_column
 from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
@@ -224,7 +224,7 @@ def assess(
         ),
         kept=tuple(_kept(before, after, guarantee, texts, paired=paired)),
         corrected=compare_corrected(before, after, guarantee) if corrected else {},
-        anonymity=_anonymity(before, after, known, guarantee, paired=paired),
+        anonymity=compare_anonymity(before, after, known, guarantee, paired=paired),
         weights=weighting,
         guarantee=guarantee,
     )
@@ -234,58 +234,6 @@ def _known_by_role(original: Table, protected: Table, roles: Mapping[str, Role])
     """Name the quasi-identifiers of a recipe, where the release has one of them at least."""
     known = [name for name in original.names if roles.get(name) is Role.QUASI_IDENTIFIER]
     return known if any(name in protected.names for name in known) else []
-
-
-def _anonymity(
-    original: Table,
-    protected: Table,
-    quasi_identifiers: Iterable[str],
-    guarantee: Guarantee | None,
-    *,
-    paired: bool,
-) -> Anonymity | None:
-    """Count the classes of records alike in quasi-identifiers; None where none are given.
-
-    Units are counted where the guarantee names one: of a release those of its original's records.
-    """
-    names = tuple(dict.fromkeys(quasi_identifiers))
-    if not names:
-        return None
-    check_columns(original, names, "original")
-    there = tuple(name for name in names if name in protected.names)
-    if not there:
-        check_columns(protected, names, "protected")
-    unit = None if guarantee is None else guarantee.unit.column
-    units = (
-        None if unit is None or unit not in original.names else numbered_alike(original, unit)[0]
-    )
-    before, after, of_released = (
-        equivalence_classes([_as_known(table, name) for name in some], own)
-        for table, some, own in (
-            (original, names, units),
-            (protected, there, units if paired else None),
-            (original, there, units),
-        )
-    )
-    return Anonymity(
-        unit=None if units is None else unit,
-        quasi_identifiers=names,
-        released=there,
-        original=before,
-        original_in_released=of_released,
-        protected=after,
-    )
-
-
-def _as_known(table: Table, name: str) -> NDArray[Any]:
-    """Return a column as an intruder compares it: exactly, and missing as a value of its own."""
-    if not table.kind(name).is_numeric:
-        return table.words(name)
-    numbers = table.numbers(name)
-    if numbers.missing is None:
-        return numbers.values
-    values, codes = np.unique(numbers.values, return_inverse=True)
-    return np.where(numbers.missing, len(values), codes)
 
 
 def _numeric_looks(

@@ -1,37 +1,55 @@
-"""What was found of a protected table, as values and as JSON."""
+"""What was found of a protected table: as values, as JSON, and as a document."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from microveil.guarantee import Guarantee
-from microveil.measures.column_moves import LARGEST_MOVE
+from microveil.measures.anonymity import Anonymity
+from microveil.measures.base import Group, Measure, Measured
+from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS
+from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE
 from microveil.measures.correcting import CorrectedComparison
-from microveil.measures.distributions import DISTRIBUTIONS, TOTAL_VARIATION
+from microveil.measures.distributions import DISTRIBUTIONS, ONE_WAY, TOTAL_VARIATION, TWO_WAY
 from microveil.measures.goodness_of_fit import DISTANCE
-from microveil.measures.information_loss import INFORMATION_LOSS
+from microveil.measures.information_loss import INFORMATION_LOSS, LOSS
 from microveil.measures.learning import ClassificationComparison, Learnt
 from microveil.measures.linkage import RECORD_LINKAGE
-from microveil.measures.measuring import Measured
-from microveil.measures.moments import MomentComparison
+from microveil.measures.moments import MOMENTS, MomentComparison
 from microveil.measures.promised import promised
 from microveil.measures.propensity import Propensity
-from microveil.measures.registry import Group, Measure
 from microveil.measures.regression import RegressionComparison
-from microveil.measures.relations import PAIRS_KEPT, Relations
-from microveil.measures.text import text_of
-from microveil.risk.equivalence_classes import EquivalenceClasses
+from microveil.measures.relations import PAIRS_KEPT, RELATIONS, Relations
+from microveil.measures.showing import part_of
+from microveil.risk.closest_records import ClosestRecords
 from microveil.risk.record_linkage import RecordLinkage
-from microveil.utility.column_moves import ColumnMove
+from microveil.text import listed, shortened
+from microveil.text.document import Block, Document, Strong, heading, items
+from microveil.text.figures import figure, figures_to
+from microveil.utility.column_moves import ColumnMove, moved_most
 from microveil.utility.rules import RuleOutcome
 from microveil.utility.subgroups import Subgroups
 from microveil.utility.weighted import Weights
 
-__all__ = ["Anonymity", "Assessment", "WorstAttribute"]
+__all__ = ["Assessment", "WorstAttribute"]
 
 # Their entries stand before what they leave out.
 FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)
+WITHOUT_PAIRS = (
+    "information loss and record linkage, which need all records in the order of the original: "
+    "the release is shuffled or synthetic, or leaves records out"
+)
+# As they are read: the worst columns first, and what is found again before what was lost.
+READ_FIRST = (
+    COLUMN_MOVES,
+    RELATIONS,
+    RECORD_LINKAGE,
+    CLOSEST_RECORDS,
+    DISTRIBUTIONS,
+    INFORMATION_LOSS,
+    MOMENTS,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,42 +73,6 @@ class WorstAttribute:
     def __repr__(self) -> str:
         """Name the attribute without its figure: notebooks print it."""
         return f"WorstAttribute({self.attribute})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anonymity:
-    """How many records share their values of quasi-identifiers, before and after.
-
-    Attributes
-    ----------
-    quasi_identifiers, released : tuple of str
-        Those asked for, and those of them that the release has.
-    original : EquivalenceClasses
-        By all of them.
-    original_in_released, protected : EquivalenceClasses
-        Of the original and of the release, by those that the release has.
-    unit : str or None
-        The column whose values are counted in place of records, where it is known which records of
-        the table have which.
-    """
-
-    quasi_identifiers: tuple[str, ...]
-    released: tuple[str, ...]
-    original: EquivalenceClasses
-    original_in_released: EquivalenceClasses
-    protected: EquivalenceClasses
-    unit: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain values."""
-        return {
-            **({} if self.unit is None else {"unit": self.unit}),
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "released": list(self.released),
-            "original": self.original.to_dict(),
-            "original_in_released": self.original_in_released.to_dict(),
-            "protected": self.protected.to_dict(),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -232,10 +214,10 @@ class Assessment:
         known: dict[str, WorstAttribute] = {}
         for measure in (TOTAL_VARIATION, DISTANCE):  # the second stands, where it is defined
             taken = self.measured.get(measure.id)
-            for name, figure in ({} if taken is None else taken.figures).items():
-                if math.isfinite(figure.value):
+            for name, found in ({} if taken is None else taken.figures).items():
+                if math.isfinite(found.value):
                     known[name] = WorstAttribute(
-                        attribute=name, distance=figure.value, measure=measure
+                        attribute=name, distance=found.value, measure=measure
                     )
         return max(known.values(), key=lambda worst: worst.distance, default=None)
 
@@ -314,12 +296,110 @@ class Assessment:
         found = {"attribute": worst.attribute, worst.measure.id: worst.distance}
         return {"worst_attribute": found}
 
-    def to_text(self) -> str:
-        """Write the assessment as an aligned table of at most 100 columns.
+    def document(self) -> Document:
+        """Say in a document what was found, the figures that matter first.
 
         Returns
         -------
-        str
-            Lines for a terminal, each measure with what it means.
+        Document
+            For the custodian, as the assessment is: a heading, what matters as a list, and a part
+            to each group of measures.
         """
-        return text_of(self)
+        taken = dict.fromkeys(found.measure.group for found in self.measured.values())
+        groups = dict.fromkeys([*(group for group in READ_FIRST if group in taken), *taken])
+        lines = [(Strong(name), f": {words}") for name, words in self._lines() if words]
+        blocks: list[Block] = [heading(1, self._title()), items(lines)]
+        for group in groups:
+            blocks += part_of(group, self.of(group))
+        for name, found in self.corrected.items():
+            blocks += found.show(name)
+        return Document((*blocks, *(() if self.anonymity is None else self.anonymity.show())))
+
+    def to_text(self) -> str:
+        """Write the document for a terminal, as wide as that is; see `document`."""
+        return self.document().to_text()
+
+    def _title(self) -> str:
+        count, of_text = len(self.attributes), len(self.text_attributes)
+        attributes = "1 attribute" if count == 1 else f"{count} attributes"
+        if of_text:
+            attributes += f" of numbers, {of_text} of text"
+        records = f"{self.n_records:,} records"
+        if self.n_protected != self.n_records:
+            records = f"{self.n_protected:,} released records against {records} of the original"
+        return f"Assessment of {records}, {attributes} (for the custodian, not for logs)"
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        """Say what matters, and then what the measures leave out."""
+        yield "promised", promised(self.guarantee) or "not known"
+        if self.paired:
+            yield LOSS.label, self._lost()
+        else:
+            yield self._moved_pairs()
+        worst = self.worst_attribute
+        if worst is None:
+            yield "worst attribute", "not measured: there are no values to compare"
+        else:
+            distance = (
+                f"'{shortened(worst.attribute)}': distribution moved by {figure(worst.distance)} "
+                f"({worst.measure.head}: {worst.measure.explanation})"
+            )
+            parts = (moved_most(self.column_moves), distance)
+            yield "worst attribute", "; ".join(filter(None, parts))
+        if self.paired:
+            yield "records found again", self._found_again()
+        else:
+            yield CLOSEST.head, self._closest()
+        for line in () if self.relations is None else self.relations.lines[:1]:
+            name, _, words = line.partition(": ")
+            yield name.lower(), words.rstrip(".")
+        yield "weights", "" if self.weights is None else self.weights.in_words
+        yield "released as they are", listed(self.kept)
+        yield "not compared", listed(self.left_out)
+        for name, look in self.numeric_looks.items():
+            yield "taken as text", f"{shortened(name)}; {look}"
+        yield "constant, left out of what divides by a variance", listed(self.constant_attributes)
+        if not self.paired:
+            yield "not measured", WITHOUT_PAIRS
+
+    def _lost(self) -> str:
+        if LOSS.id not in self.measured:
+            return "not measured: there are no numbers to compare"
+        loss = self.measured[LOSS.id].value
+        if loss is None:
+            return "not measured: there is nothing that varies to compare"
+        return f"{figure(loss)} {LOSS.unit} ({LOSS.explanation})"
+
+    def _moved_pairs(self) -> tuple[str, str]:
+        """Say how far pairs of attributes moved, or single ones where there is one alone."""
+        for measure in (TWO_WAY, ONE_WAY):
+            taken = self.measured.get(measure.id)
+            if taken is not None and taken.value is not None:
+                return measure.label, f"{figure(taken.value)} ({measure.meaning})"
+        return TWO_WAY.label, "not measured: there are no values to compare"
+
+    def _found_again(self) -> str:
+        if not self.of(RECORD_LINKAGE):
+            return "not measured: it was not asked for"
+        linked = self.strongest_linkage
+        if linked is None or linked.figure is None:
+            return "not measured: no record is complete in both tables"
+        found, n_sampled = linked.figure, self.n_sampled.get(linked.measure.id)
+        sampled = "" if n_sampled is None else f" of {n_sampled:,} sampled"
+        chance = "" if found.beside is None else f"; by chance {figure(found.beside)} %"
+        return (
+            f"{figure(found.value)} %{sampled}, 95 % interval {figures_to(found.interval)} % "
+            f"({linked.measure.head}{chance})"
+        )
+
+    def _closest(self) -> str:
+        """Say how near rows come to records, beside how near a person left out comes."""
+        near: ClosestRecords | None = self.result(CLOSEST.id)
+        if near is None:
+            return "not measured: no row, or not even two records, are without a gap"
+        if not near.is_enough:
+            return f"not measured: {near.basis}"
+        return (
+            f"{figure(near.released.value)} standard deviations away in the median of {near.basis} "
+            f"rows without gaps; of a person left out {figure(near.left_out.value)}"
+        )

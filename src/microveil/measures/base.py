@@ -1,12 +1,26 @@
 """What a measure is to assess, compare, report and docs."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["FURTHER", "Better", "By", "Compared", "Entry", "Figure", "Group", "Measure", "Takes"]
+from microveil.text.document import Block
+from microveil.utility.undefined import none_if_undefined
+
+__all__ = [
+    "FURTHER",
+    "Better",
+    "By",
+    "Compared",
+    "Entry",
+    "Figure",
+    "Group",
+    "Measure",
+    "Measured",
+    "Takes",
+]
 
 
 class Takes(StrEnum):
@@ -80,9 +94,16 @@ class Group:
     ----------
     title : str
         Their heading.
+    beside : str
+        What heads the figures that theirs are held against.
+    show : callable or None
+        Of what was found of them, blocks of a document, charts among them; by default
+        `showing.figures`: tables with a figure, or an attribute, to a row.
     """
 
     title: str
+    beside: str = "held against"
+    show: "Callable[[Sequence[Measured]], tuple[Block, ...]] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,3 +299,61 @@ class Measure:
     def meaning(self) -> str:
         """What is counted, and how it is read."""
         return "; ".join(part for part in (self.scale, self.explanation) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measured:
+    """A measure, and what it found.
+
+    Attributes
+    ----------
+    measure : Measure
+    result : object
+        What its function returned; by attribute where it was called for each; None where there
+        was nothing to measure.
+    names : tuple of str
+        The attributes of numbers.
+    """
+
+    measure: Measure
+    result: Any
+    names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Name the measure without its figures: notebooks print it."""
+        return f"Measured({self.measure.id})"
+
+    @property
+    def figure(self) -> Figure | None:
+        """The figure of the table; None where there was nothing to measure."""
+        return None if self.result is None else _as_figure(self.measure.figure(self.result))
+
+    @property
+    def value(self) -> float | None:
+        """The figure as a number, None where it is undefined."""
+        return None if self.figure is None else none_if_undefined(self.figure.value)
+
+    @property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures by attribute or class."""
+        if self.result is None:
+            return {}
+        if self.measure.takes in {Takes.NUMBER, Takes.RANKED, Takes.TEXT, Takes.EACH}:
+            found = {name: self.measure.figure(part) for name, part in self.result.items()}
+        else:
+            found = self.measure.figure(self.result)
+        if not isinstance(found, Mapping):
+            found = dict(zip(self.names, found, strict=True))
+        return {name: _as_figure(figure) for name, figure in found.items()}
+
+    def written(self) -> Any:
+        """Return what was found as JSON knows it; what is undefined is None."""
+        if self.measure.entry is not None:
+            return self.measure.entry.write(self.result, self.names)
+        if self.measure.by is By.TABLE:
+            return self.value
+        return {name: none_if_undefined(found.value) for name, found in self.figures.items()}
+
+
+def _as_figure(found: Any) -> Figure:
+    return found if isinstance(found, Figure) else Figure(value=float(found))

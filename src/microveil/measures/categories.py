@@ -10,9 +10,7 @@ from microveil.utility.categories import CategoryComparison, compare_categories
 
 __all__ = ["CATEGORIES", "MEASURES", "POSTERIOR_ODDS", "SHARE_KEPT"]
 
-CATEGORIES = Group(
-    title="Categories (posterior odds: how likely a category seen is the original one, at most)"
-)
+CATEGORIES = Group(title="Categories")
 
 
 def _odds(found: CategoryComparison) -> PosteriorOdds:

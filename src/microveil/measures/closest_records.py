@@ -10,7 +10,9 @@ from microveil.risk.closest_records import ClosestRecords, closest_records
 
 __all__ = ["CLOSEST", "CLOSEST_RECORDS", "MEASURES"]
 
-CLOSEST_RECORDS = Group(title="Distance to the closest record, beside that of a person left out")
+CLOSEST_RECORDS = Group(
+    title="Distance to the closest record, beside that of a person left out", beside="left out"
+)
 
 
 def _median(found: ClosestRecords) -> Figure:

@@ -4,12 +4,22 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from microveil.measures.base import By, Entry, Group, Measure, Takes
-from microveil.utility.column_moves import ColumnMove, column_move
+from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
+from microveil.measures.showing import figures
+from microveil.text.document import Block, tabulated
+from microveil.utility.column_moves import HEADS, ColumnMove, column_move, worst_rows
 
 __all__ = ["COLUMN_MOVES", "LARGEST_MOVE", "MEASURES"]
 
-COLUMN_MOVES = Group(title="Worst columns (spread: standard deviation)")
+
+def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
+    """Show the five worst columns, the worst first."""
+    moves = next((one.result for one in found if one.measure.id == LARGEST_MOVE.id), None)
+    others = figures([one for one in found if one.measure.id != LARGEST_MOVE.id])
+    return (tabulated(HEADS, worst_rows(moves)), *others) if moves else others
+
+
+COLUMN_MOVES = Group(title="Worst columns (spread: standard deviation)", show=_show)
 
 
 def _write(found: Mapping[str, ColumnMove], _: Sequence[str]) -> dict[str, Any]:

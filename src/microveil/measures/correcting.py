@@ -11,8 +11,14 @@ from microveil.guarantee import Guarantee
 from microveil.noise.corrected_shares import CorrectedShares
 from microveil.protect.corrected import category_counts, corrected_of, randomised_attributes
 from microveil.table import Table
+from microveil.text import listed
+from microveil.text.document import Block, heading, paragraph, tabulated
+from microveil.text.figures import figure
 
 __all__ = ["CorrectedComparison", "compare_corrected"]
+
+# More categories than a person reads are in `to_dict` alone.
+MOST_CATEGORIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,6 +53,26 @@ class CorrectedComparison:
             "total_variation": self.moved,
             "total_variation_corrected": self.moved_corrected,
         }
+
+    def show(self, name: str) -> tuple[Block, ...]:
+        """Tabulate an attribute's shares, with the standard errors of the corrected ones."""
+        own = self.corrected
+        sides = (self.original, own.released, own.shares, own.standard_errors)
+        rows = (
+            ("missing" if category is None else str(category), *(figure(100 * x) for x in found))
+            for category, *found in zip(own.categories[:MOST_CATEGORIES], *sides, strict=False)
+        )
+        said = (
+            f"Total variation {figure(self.moved)} as released, {figure(self.moved_corrected)} "
+            "corrected."
+        )
+        if len(own.categories) > MOST_CATEGORIES:
+            said += f" The first {MOST_CATEGORIES} of {len(own.categories)} categories."
+        return (
+            heading(2, f"Shares of {listed([name])}, corrected for randomisation"),
+            paragraph(said),
+            tabulated(("category", "% before", "released", "corrected", "std. error"), rows),
+        )
 
 
 def compare_corrected(

@@ -11,7 +11,7 @@ from microveil.utility.total_variation import TotalVariation, total_variation
 
 __all__ = ["DISTRIBUTIONS", "MEASURES", "ONE_WAY", "SORTED_ERROR", "TOTAL_VARIATION", "TWO_WAY"]
 
-DISTRIBUTIONS = Group(title="Distributions (0 = alike)")
+DISTRIBUTIONS = Group(title="Distributions")
 
 
 def _write(found: TotalVariation, _: Sequence[str]) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from microveil.measures.base import By, Entry, Group, Measure, Takes
+from microveil.measures.base import By, Entry, Measure, Takes
+from microveil.measures.distributions import DISTRIBUTIONS
 from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 
-__all__ = ["DISTANCE", "FIT", "MEASURES"]
-
-FIT = Group(title="Fit of distributions")
+__all__ = ["DISTANCE", "MEASURES"]
 
 
 def _statistic(test: str) -> Callable[[GoodnessOfFit], float]:
@@ -31,7 +30,7 @@ _measure = partial(
     takes=Takes.RANKED,
     needs_pairs=False,
     by=By.ATTRIBUTE,
-    group=FIT,
+    group=DISTRIBUTIONS,
 )
 _further = partial(_measure, tabulated=False, entry=Entry(name="goodness_of_fit", write=_write))
 

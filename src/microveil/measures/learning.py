@@ -28,9 +28,12 @@ from microveil.measures.base import (
     Figure,
     Group,
     Measure,
+    Measured,
     Takes,
 )
 from microveil.measures.classification import TRAIN_SHARE, classification_task
+from microveil.measures.showing import figures
+from microveil.text.document import Block
 from microveil.utility.undefined import none_if_undefined
 
 __all__ = [
@@ -296,7 +299,21 @@ def compare_classification(
     )
 
 
-LEARNING = Group(title="Classification")
+def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
+    """Show figures by class, and what was trained on how many records."""
+    own = next((one.result for one in found if isinstance(one.result, Learnt)), None)
+    if own is None:
+        return figures(found)
+    compared = own.comparison
+    seeds = "one seed" if len(compared.seeds) == 1 else f"{len(compared.seeds)} seeds"
+    said = (
+        f"Classes of {own.attribute}; {compared.n_train:,} records trained on, "
+        f"{compared.n_test:,} tested, mean over {seeds}."
+    )
+    return figures(found, said)
+
+
+LEARNING = Group(title="Classification", beside="original", show=_show)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

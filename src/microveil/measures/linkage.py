@@ -1,10 +1,12 @@
 """Record linkage: how many records an intruder who holds the originals finds again."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from microveil.measures.base import Compared, Figure, Group, Measure, Takes
+from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes
+from microveil.measures.showing import figures
 from microveil.risk.mixed_linkage import record_linkage_mixed
 from microveil.risk.record_linkage import (
     RecordLinkage,
@@ -12,13 +14,25 @@ from microveil.risk.record_linkage import (
     record_linkage_by_rank,
     record_linkage_standardised,
 )
+from microveil.text.document import Block
 
 __all__ = ["CHANCE", "MEASURES", "MIXED", "RECORD_LINKAGE"]
 
-RECORD_LINKAGE = Group(
-    title="Record linkage, percent of records that an intruder who holds the originals finds again"
-)
 CHANCE = "record_linkage_by_chance"
+
+
+def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
+    """Show each linkage beside chance, and how many records were looked for."""
+    linked = [one.result for one in found if isinstance(one.result, RecordLinkage)]
+    counts = sorted({(own.n_records, own.is_of_sample) for own in linked})
+    looked = " or ".join(
+        f"{count:,} records{' drawn at random' * is_of_sample}" for count, is_of_sample in counts
+    )
+    said = f"What an intruder who holds the originals finds again, of {looked}." if looked else ""
+    return figures(found, said)
+
+
+RECORD_LINKAGE = Group(title="Record linkage", beside="by chance", show=_show)
 
 
 def _figure(linked: RecordLinkage) -> Figure:

@@ -12,7 +12,7 @@ from microveil.utility.undefined import none_if_undefined
 
 __all__ = ["ERRORS", "MEASURES"]
 
-ERRORS = Group(title="Errors of values (0 = unchanged)")
+ERRORS = Group(title="Errors of values")
 
 
 def _write(found: Errors, names: Sequence[str]) -> dict[str, Any]:

@@ -1,72 +1,17 @@
 """Measures taken of two tables: what the registry declares, as far as the tables allow it."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from microveil.measures.registry import MEASURES, By, Figure, Measure, Takes
+from microveil.measures.base import Measure, Measured, Takes
+from microveil.measures.registry import MEASURES
 from microveil.measures.tables import Tables
 from microveil.table import Table, column_of
-from microveil.utility.undefined import none_if_undefined
 
-__all__ = ["Attempt", "Measured", "measured", "measured_publicly"]
+__all__ = ["Attempt", "measured", "measured_publicly"]
 
 Attempt = Callable[[Measure, Callable[[], Any]], Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
-    """A measure, and what it found.
-
-    Attributes
-    ----------
-    measure : Measure
-    result : object
-        What its function returned; by attribute where it was called for each; None where there
-        was nothing to measure.
-    names : tuple of str
-        The attributes of numbers.
-    """
-
-    measure: Measure
-    result: Any
-    names: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        """Name the measure without its figures: notebooks print it."""
-        return f"Measured({self.measure.id})"
-
-    @property
-    def figure(self) -> Figure | None:
-        """The figure of the table; None where there was nothing to measure."""
-        return None if self.result is None else _as_figure(self.measure.figure(self.result))
-
-    @property
-    def value(self) -> float | None:
-        """The figure as a number, None where it is undefined."""
-        return None if self.figure is None else none_if_undefined(self.figure.value)
-
-    @property
-    def figures(self) -> Mapping[str, Figure]:
-        """The figures by attribute or class."""
-        if self.result is None:
-            return {}
-        if self.measure.takes in {Takes.NUMBER, Takes.RANKED, Takes.TEXT, Takes.EACH}:
-            found = {name: self.measure.figure(part) for name, part in self.result.items()}
-        else:
-            found = self.measure.figure(self.result)
-        if not isinstance(found, Mapping):
-            found = dict(zip(self.names, found, strict=True))
-        return {name: _as_figure(figure) for name, figure in found.items()}
-
-    def written(self) -> Any:
-        """Return what was found as JSON knows it; what is undefined is None."""
-        if self.measure.entry is not None:
-            return self.measure.entry.write(self.result, self.names)
-        if self.measure.by is By.TABLE:
-            return self.value
-        return {name: none_if_undefined(found.value) for name, found in self.figures.items()}
 
 
 def measured(
@@ -133,7 +78,3 @@ def measured_publicly(release: Table, names: Iterable[str]) -> dict[str, Measure
         for measure in MEASURES.values()
         if measure.is_public
     }
-
-
-def _as_figure(found: Any) -> Figure:
-    return found if isinstance(found, Figure) else Figure(value=float(found))

@@ -203,7 +203,7 @@ def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
     return MomentComparison(original=moments(original), protected=moments(protected))
 
 
-MOMENTS = Group(title="Means and variances (closer is better)")
+MOMENTS = Group(title="Means and variances")
 CORRELATIONS = Group(title="Correlations")
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.base import Compared, Entry, Group, Measure, Takes
+from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes
 from microveil.measures.models import basis_of, fit_logistic
 from microveil.utility.attributes import (
     Attributes,
@@ -230,8 +230,13 @@ def _standardised(column: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.zeros_like(column) if spread == 0 else centred / spread
 
 
+def _pmse(found: Propensity) -> Figure:
+    return Figure(value=found.pmse, beside=found.expected)
+
+
 PROPENSITY = Group(
-    title="Propensity: whether a logistic regression tells protected from original records"
+    title="Propensity: whether a logistic regression tells protected from original records",
+    beside="of one law",
 )
 
 
@@ -255,7 +260,7 @@ MEASURES = (
         label="pMSE",
         explanation="0 = it sees no difference",
         highest=0.25,
-        figure=attrgetter("pmse"),
+        figure=_pmse,
     ),
     _measure(
         id="propensity_ratio",

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import pairs_of_attributes as kernel
-from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
-from microveil.measures.moments import Correlations, correlations_of, moments
+from microveil.measures.base import Better, By, Entry, Measure, Takes
+from microveil.measures.moments import CORRELATIONS, Correlations, correlations_of, moments
 from microveil.table.blocks import Matrix, average_ranks, lacks_some, varying
 from microveil.table.sorting import numbers_in_order
 from microveil.table.threads import in_threads
 
-__all__ = ["MEASURES", "RANK_CORRELATIONS", "compare_rank_correlations", "rank_correlations"]
+__all__ = ["MEASURES", "compare_rank_correlations", "rank_correlations"]
 
 
 def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
@@ -87,9 +87,6 @@ def compare_rank_correlations(original: Matrix, protected: Matrix) -> Correlatio
     )
 
 
-RANK_CORRELATIONS = Group(title="Rank correlations")
-
-
 def _write(found: Correlations, _: Sequence[str]) -> dict[str, Any]:
     return found.to_dict()
 
@@ -100,7 +97,7 @@ _measure = partial(
     takes=Takes.NUMBERS,
     in_blocks=True,
     needs_pairs=False,
-    group=RANK_CORRELATIONS,
+    group=CORRELATIONS,
     entry=Entry(name="rank_correlations", write=_write),
 )
 _change = partial(_measure, explanation="0 = unchanged, 2 = reversed", highest=2.0)

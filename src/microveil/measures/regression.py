@@ -16,9 +16,12 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.base import Better, Compared, Entry, Group, Measure, Takes
+from microveil.measures.base import Better, Compared, Entry, Group, Measure, Measured, Takes
 from microveil.measures.formula import Formula, coded_designs, parse_formula
 from microveil.measures.models import Basis, basis_of, fit_logistic
+from microveil.measures.showing import figures
+from microveil.text.document import Block, tabulated
+from microveil.text.figures import figure
 from microveil.utility.attributes import Attributes, checked_attributes, complete_records
 from microveil.utility.undefined import none_if_undefined
 
@@ -335,7 +338,24 @@ def _log_odds(
     return basis.to_coefficients @ fit.weights, errors
 
 
-REGRESSION = Group(title="Regression")
+def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
+    """Show every coefficient before and after, and how far their intervals overlap."""
+    own = next((one.result for one in found if isinstance(one.result, RegressionComparison)), None)
+    if own is None:
+        return figures(found)
+    rows = (
+        (one.term, figure(one.original.value), figure(one.protected.value), figure(one.overlap))
+        for one in own.coefficients
+    )
+    said = (
+        f"{own.formula}; with disjoint intervals counted as 0 the mean overlap is "
+        f"{figure(own.mean_overlap_from_zero)}."
+    )
+    heads = "coefficient", "before", "after", "overlap"
+    return (*figures(found, said), tabulated(heads, rows))
+
+
+REGRESSION = Group(title="Regression", show=_show)
 
 
 def _write(found: RegressionComparison, _: Sequence[str]) -> dict[str, Any]:

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Group, Measure, Takes
+from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes
 from microveil.measures.rank_correlations import rank_correlations
+from microveil.measures.showing import figures
 from microveil.table.threads import in_threads
 from microveil.text import shortened
+from microveil.text.document import Block, items
 from microveil.utility.total_variation import decile_levels
 
 __all__ = [
@@ -302,7 +304,14 @@ def cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     return min(1.0, math.sqrt(max(0.0, squares - by_chance) / most)) if most > 0 else 0.0
 
 
-RELATIONS = Group(title="Relations between columns")
+def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
+    """Show how many pairs are kept, and the strongest before and after."""
+    relations = next((one.result for one in found if one.measure.id == PAIRS_KEPT.id), None)
+    strongest = () if relations is None else relations.strongest
+    return (*figures(found), *([items(map(str, strongest))] if strongest else []))
+
+
+RELATIONS = Group(title="Relations between columns", show=_show)
 
 
 def _write(found: Relations, _: Sequence[str]) -> dict[str, Any]:

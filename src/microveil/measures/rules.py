@@ -3,12 +3,38 @@
 from collections.abc import Sequence
 from typing import Any
 
-from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
-from microveil.utility.rules import RuleOutcome, check_rules
+from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
+from microveil.measures.showing import figures
+from microveil.text.document import Block, paragraph, tabulated
+from microveil.text.figures import figure
+from microveil.utility.rules import RuleOutcome, Violations, check_rules
 
 __all__ = ["MEASURES", "RULES"]
 
-RULES = Group(title="Rules, and the share of the records that break them")
+
+def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
+    """Show how many records break each rule, before and after."""
+    ours = [one for one in found if one.measure.function is check_rules]
+    others = figures([one for one in found if one not in ours])
+    if not ours:
+        return others
+    rows = (
+        (str(one.rule), *_counted(one.original), *_counted(one.protected),
+         f"{one.original.n_left_out:,}, {one.protected.n_left_out:,}")
+        for one in ours[0].result
+    )  # fmt: skip
+    return (
+        paragraph("A record with a missing side is not counted."),
+        tabulated(("rule", "before", "%", "after", "%", "not counted"), rows),
+        *others,
+    )
+
+
+def _counted(found: Violations) -> tuple[str, str]:
+    return figure(found.count), figure(100 * found.share)
+
+
+RULES = Group(title="Rules, and the records that break them", show=_show)
 
 
 def _shares(found: Sequence[RuleOutcome]) -> dict[str, Figure]:

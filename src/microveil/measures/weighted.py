@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
+from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
+from microveil.measures.showing import figures
+from microveil.text import listed
+from microveil.text.document import Block, paragraph, tabulated
+from microveil.text.figures import figure
 from microveil.utility.weighted import (
     WeightedComparison,
     WeightedShares,
@@ -18,7 +22,33 @@ from microveil.utility.weighted import (
 
 __all__ = ["MEASURES", "WEIGHTED"]
 
-WEIGHTED = Group(title="Weighted figures")
+# More categories than a person reads are in `to_dict` alone.
+MOST_CATEGORIES = 20
+
+
+def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
+    """Show moments and totals, and the shares of categories of the records and by weights."""
+    by_name = [one.result for one in found if one.measure.function is compare_weighted_shares]
+    blocks = figures(found)
+    for name, shares in (by_name[0] or {}).items() if by_name else ():
+        blocks += _shares(name, shares)
+    return blocks
+
+
+def _shares(name: str, found: WeightedShares) -> tuple[Block, ...]:
+    columns = (found.original, found.protected, found.weighted_original, found.weighted_protected)
+    sides = [np.full(len(found.categories), np.nan) if one is None else one for one in columns]
+    rows = (
+        (category or "missing", *(figure(100 * share) for share in own))
+        for category, *own in zip(found.categories[:MOST_CATEGORIES], *sides, strict=False)
+    )
+    said = f"Shares of {listed([name])}, in percent: of the records, then weighted."
+    if len(found.categories) > MOST_CATEGORIES:
+        said += f" The first {MOST_CATEGORIES} of {len(found.categories)}; --json has all of them."
+    return paragraph(said), tabulated(("category", "before", "after", "weighted", "after"), rows)
+
+
+WEIGHTED = Group(title="Weighted figures", show=_show)
 
 
 def _means(found: WeightedComparison) -> list[Figure]:
@@ -72,6 +102,7 @@ MEASURES = (
     _moment(
         id="weighted_total_error",
         label="relative error of the weighted total",
+        short="error of the total",
         explanation="0 = unchanged",
         figure=attrgetter("total_errors"),
         better=Better.ZERO,
@@ -80,6 +111,7 @@ MEASURES = (
     _measure(
         id="weighted_total_variation",
         label="total variation of weighted shares",
+        short="TV",
         explanation="0 = alike, 1 = apart",
         function=compare_weighted_shares,
         takes=Takes.TEXT,

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures import Assessment
+from microveil.measures.base import Measured
 from microveil.measures.categories import CATEGORIES
 from microveil.measures.closest_records import CLOSEST_RECORDS
 from microveil.measures.column_moves import COLUMN_MOVES
-from microveil.measures.goodness_of_fit import DISTANCE, FIT
+from microveil.measures.goodness_of_fit import DISTANCE
 from microveil.measures.information_loss import INFORMATION_LOSS
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.mean_errors import ERRORS
-from microveil.measures.measuring import Measured
 from microveil.measures.moments import CORRELATIONS, MOMENTS
 from microveil.measures.neighbourhoods import NEIGHBOURHOODS
 from microveil.measures.registry import FURTHER, By, Figure
@@ -50,7 +50,6 @@ SHOWN = (
     CLOSEST_RECORDS,
     COLUMN_MOVES,
     RELATIONS,
-    FIT,
     MOMENTS,
     WEIGHTED,
     CORRELATIONS,

@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["aligned", "wrapped"]
+__all__ = ["aligned", "lines_of_heads", "wrapped"]
 
 BETWEEN = "  "
 # Columns of words are not made narrower than this: a table is set row by row instead.
@@ -60,10 +60,32 @@ def aligned(
         words = [place for place in left if place < len(needed)] or [0]
         flexible = max(words, key=needed.__getitem__)
         narrower = needed[flexible] - (_width(needed) - room)
-        if narrower < NARROWEST:
+        longest = max(_longest_word(row[flexible]) for row in cells if len(row) > flexible)
+        if narrower < max(NARROWEST, longest):
             return [_stacked(row, needed, left, room, indent) for row in cells]
         needed[flexible] = narrower
     return [_in_lines(row, needed, left, indent) for row in cells]
+
+
+def lines_of_heads(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], indent: str = ""
+) -> list[tuple[str, ...]]:
+    """Return heads as rows of a table: several where a terminal is too narrow for one.
+
+    >>> lines_of_heads(["attribute", "mean before"], [["AGE", "31"]])
+    [('attribute', 'mean before')]
+    """
+    room = _room(indent)
+    body = [max(map(len, column)) for column in zip(*rows, strict=True)] or [0] * len(heads)
+    whole = [max(len(head), width) for head, width in zip(heads, body, strict=True)]
+    if room is None or _width(whole) <= room:
+        return [tuple(heads)]
+    split = [
+        _in_words(head, max(_longest_word(head), width))
+        for head, width in zip(heads, body, strict=True)
+    ]
+    depth = max(map(len, split))
+    return list(zip(*([""] * (depth - len(lines)) + lines for lines in split), strict=True))
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -79,7 +101,7 @@ def wrapped(text: str, indent: str = "") -> str:
         text,
         room,
         initial_indent=indent,
-        subsequent_indent=2 * indent,
+        subsequent_indent=2 * indent if text.startswith("- ") else indent,
         break_on_hyphens=False,
         break_long_words=False,
     )
@@ -90,6 +112,10 @@ def _room(indent: str) -> int | None:
     if not sys.stdout.isatty():
         return None
     return max(shutil.get_terminal_size().columns - len(indent), 2 * NARROWEST)
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
 
 
 def _width(wide: Sequence[int]) -> int:
@@ -103,9 +129,14 @@ def _line(row: Sequence[str], wide: Sequence[int], left: Collection[int]) -> str
     ).rstrip()
 
 
+def _in_words(text: str, width: int) -> list[str]:
+    """Break a text into lines between its words; a longer word has a line of its own."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
 def _in_lines(row: Sequence[str], wide: Sequence[int], left: Collection[int], indent: str) -> str:
     """Set one row, words in as many lines as they take."""
-    split = [textwrap.wrap(cell, wide[place]) or [""] for place, cell in enumerate(row)]
+    split = [_in_words(cell, wide[place]) for place, cell in enumerate(row)]
     lines = []
     for number in range(max(map(len, split), default=0)):
         part = [lines_of[number] if number < len(lines_of) else "" for lines_of in split]
@@ -117,12 +148,12 @@ def _stacked(
     row: Sequence[str], wide: Sequence[int], left: Collection[int], room: int, indent: str
 ) -> str:
     """Set the first cell above the others, which keep their columns where these fit."""
-    lines = textwrap.wrap(row[0], room)
+    lines = _in_words(row[0], room)
     others, rest = row[1:], wide[1:]
     if len(BETWEEN) + _width(rest) <= room:
         words = {place - 1 for place in left}
         lines += [BETWEEN + _line(others, rest, words)] if others else []
     else:
         for cell in others:
-            lines += textwrap.wrap(cell, room, initial_indent=BETWEEN, subsequent_indent=BETWEEN)
+            lines += [BETWEEN + line for line in _in_words(cell, room - len(BETWEEN))]
     return "\n".join(f"{indent}{line}" for line in lines)

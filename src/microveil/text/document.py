@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from microveil.text.aligned import aligned, wrapped
+from microveil.text.aligned import aligned, lines_of_heads, wrapped
 from microveil.text.readable import one_line, readable
 
 __all__ = [
@@ -43,7 +43,9 @@ DASHES = re.compile(r"(?<!\S)[-+=]+(?!\S)")
 # list.
 STARTS = re.compile(r"^(\d+(?=[.)](\s|$))|(?=>))")
 # A figure, as it is set to the right: with its sign, its unit, its interval.
-FIGURE = re.compile(r"[-\u2212+]?[\d.]+(e[-+]?\d+)?\W*%?( .*)?|nan|inf|-|\u2013|", re.IGNORECASE)
+FIGURE = re.compile(
+    r"[-\u2212+]?[\d.,]+(e[-+]?\d+)?\W*( (to|\().*)?|nan|inf|-|\u2013|", re.IGNORECASE
+)
 NEXT_STARTS = re.compile(r"^(\s*0*1(?=[.)]\s)|\s*(?=>))")
 SPACES = re.compile(r"\s+")
 
@@ -230,13 +232,15 @@ def _plainly(block: Block, indent: str) -> str:
         return "\n".join([wrapped(plain(block.title)), *_sections(block.blocks)])
     if isinstance(block, Chart):
         return ""
-    rows = [tuple(map(plain, row)) for row in (block.heads, *block.rows)]
+    heads, *rows = [tuple(map(plain, row)) for row in (block.heads, *block.rows)]
     words = {
         place
-        for place in range(len(block.heads))
-        if place == 0 or not all(FIGURE.fullmatch(row[place]) for row in rows[1:])
+        for place in range(len(heads))
+        if place == 0 or not all(FIGURE.fullmatch(row[place]) for row in rows)
     }
-    return "\n".join(aligned(rows, left=words, indent=indent))
+    return "\n".join(
+        aligned([*lines_of_heads(heads, rows, indent), *rows], left=words, indent=indent)
+    )
 
 
 def plain(text: Text) -> str:

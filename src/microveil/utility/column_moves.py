@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import columns as kernel
-from microveil.text import one_line, shortened
+from microveil.text import shortened
+from microveil.text.figures import figure, signed_percent
 from microveil.utility.distribution_shift import (
     DistributionShift,
     Values,
@@ -109,8 +110,8 @@ class ColumnMove:
         return (
             *_written(self.mean),
             *_written(self.spread),
-            *_written(shares, digits=3),
-            f"{self.distance:.3g}",
+            *_written(shares),
+            figure(self.distance),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -270,21 +271,20 @@ def worst_rows(moves: Mapping[str, ColumnMove]) -> list[tuple[str, ...]]:
     [('SEX', '-', '-', '-', '-', '60', '50', '0.1')]
     """
     worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:WORST]
-    return [(one_line(name), *moves[name].cells) for name in worst]
+    return [(shortened(name), *moves[name].cells) for name in worst]
 
 
 def _in_words(change: str, move: ColumnMove) -> str:
     if change == "share_change":
         assert move.commonest is not None  # noqa: S101 -- it has changed
-        before, after = (f"{100 * share:.3g} %" for share in move.commonest)
+        before, after = (f"{figure(100 * share)} %" for share in move.commonest)
         return f"{'zeros' if move.is_zero else 'commonest value'} {before} to {after}"
     what = change.removesuffix("_change")
     sides: Sides = getattr(move, what)
     before, after = _written(sides)
     share = ""
     if sides[0] and not (what == "mean" and move.is_signed):
-        percent = 100 * (sides[1] - sides[0]) / abs(sides[0])
-        share = f" ({percent:+,.0f} %)" if abs(percent) >= 10 else f" ({percent:+.2g} %)"
+        share = f" ({signed_percent((sides[1] - sides[0]) / abs(sides[0]))})"
     return f"{what} {before} to {after}{share}"
 
 
@@ -295,10 +295,8 @@ def _relative(before: float, after: float, scale: float) -> float:
     return (after - before) / scale if scale else 1.0
 
 
-def _written(sides: Sides | tuple[float, ...] | None, digits: int = 4) -> tuple[str, ...]:
-    if sides is None:
-        return "-", "-"
-    return tuple(f"{x:,.0f}" if 1000 <= abs(x) < 1e6 else f"{x:.{digits}g}" for x in sides)
+def _written(sides: Sides | tuple[float, ...] | None) -> tuple[str, ...]:
+    return tuple(map(figure, sides or (None, None)))
 
 
 def _spreads(before: _Summary, after: _Summary) -> Sides | None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.text import one_line
 from microveil.utility.undefined import none_if_undefined
 
 __all__ = [
@@ -58,6 +59,18 @@ class Weights:
     def are_usable(self) -> bool:
         """Whether the original can be weighted by them."""
         return len(self.original) > 0
+
+    @property
+    def in_words(self) -> str:
+        """Say which column weighs which table, or why none does."""
+        if not self.are_usable:
+            return f"none ({self.reason})"
+        whose = "the release, which has no such column, by the original's, record by record"
+        if self.protected is None:
+            whose = f"the release cannot be weighted: {self.reason}"
+        elif self.are_its_own:
+            whose = "the release by its own column of that name"
+        return f"{one_line(self.column)} ({whose})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return whose weights they are as plain values, without the weights."""

@@ -1,0 +1,126 @@
+"""How many records share their values of quasi-identifiers, before and after."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.guarantee import Guarantee
+from microveil.risk.equivalence_classes import EquivalenceClasses, equivalence_classes
+from microveil.table import Table, check_columns
+from microveil.table.table import numbered_alike
+from microveil.text import listed
+from microveil.text.document import Block, heading, paragraph, tabulated
+from microveil.text.figures import figure
+
+__all__ = ["Anonymity", "compare_anonymity"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anonymity:
+    """How many records share their values of quasi-identifiers, before and after.
+
+    Attributes
+    ----------
+    quasi_identifiers, released : tuple of str
+        Those asked for, and those of them that the release has.
+    original : EquivalenceClasses
+        By all of them.
+    original_in_released, protected : EquivalenceClasses
+        Of the original and of the release, by those that the release has.
+    unit : str or None
+        The column whose values are counted in place of records, where it is known which records of
+        the table have which.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    released: tuple[str, ...]
+    original: EquivalenceClasses
+    original_in_released: EquivalenceClasses
+    protected: EquivalenceClasses
+    unit: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {
+            **({} if self.unit is None else {"unit": self.unit}),
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "released": list(self.released),
+            "original": self.original.to_dict(),
+            "original_in_released": self.original_in_released.to_dict(),
+            "protected": self.protected.to_dict(),
+        }
+
+    def show(self) -> tuple[Block, ...]:
+        """Tabulate the counts, and say what is counted."""
+        tables = {"original": self.original, "release": self.protected}
+        missing = [name for name in self.quasi_identifiers if name not in self.released]
+        said = "A missing cell is a value like another."
+        if missing:
+            tables["original, by what is released"] = self.original_in_released
+            said += f" Not in the release: {listed(missing)}."
+        if self.unit is not None:
+            said += f" Counted in people ({listed([self.unit])})."
+        heads = ("alike", "classes", "smallest", *(f"in < {n}" for n, _ in self.original.below))
+        rows = []
+        for name, found in tables.items():
+            in_records = self.unit is not None and not found.counts_units
+            counts = (found.n_classes, found.smallest, *(count for _, count in found.below))
+            named = f"{name}, counted in records" if in_records else name
+            rows.append((named, *map(figure, counts)))
+        title = heading(2, f"k-anonymity by {listed(self.quasi_identifiers)}")
+        return title, paragraph(said), tabulated(heads, rows)
+
+
+def compare_anonymity(
+    original: Table,
+    protected: Table,
+    quasi_identifiers: Iterable[str],
+    guarantee: Guarantee | None,
+    *,
+    paired: bool,
+) -> Anonymity | None:
+    """Count the classes of records alike in quasi-identifiers; None where none are given.
+
+    Units are counted where the guarantee names one: of a release those of its original's records.
+    """
+    names = tuple(dict.fromkeys(quasi_identifiers))
+    if not names:
+        return None
+    check_columns(original, names, "original")
+    there = tuple(name for name in names if name in protected.names)
+    if not there:
+        check_columns(protected, names, "protected")
+    unit = None if guarantee is None else guarantee.unit.column
+    units = (
+        None if unit is None or unit not in original.names else numbered_alike(original, unit)[0]
+    )
+    before, after, of_released = (
+        equivalence_classes([_as_known(table, name) for name in some], own)
+        for table, some, own in (
+            (original, names, units),
+            (protected, there, units if paired else None),
+            (original, there, units),
+        )
+    )
+    return Anonymity(
+        unit=None if units is None else unit,
+        quasi_identifiers=names,
+        released=there,
+        original=before,
+        original_in_released=of_released,
+        protected=after,
+    )
+
+
+def _as_known(table: Table, name: str) -> NDArray[Any]:
+    """Return a column as an intruder compares it: exactly, and missing as a value of its own."""
+    if not table.kind(name).is_numeric:
+        return table.words(name)
+    numbers = table.numbers(name)
+    if numbers.missing is None:
+        return numbers.values
+    values, codes = np.unique(numbers.values, return_inverse=True)
+    return np.where(numbers.missing, len(values), codes)
