@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil.commands.files import protect_file
 from microveil.protect.expectation import expectations
+from microveil.text.figures import figure
 
 N = 300
 RANDOM = np.random.Generator(np.random.PCG64(11))
@@ -117,7 +118,7 @@ def test_what_is_worse_than_the_mean_is_never_called_best():
     worse = [option for option in mixed.options if option.over_variance > 1]
     shown = mixed.to_text().partition("Best for")[2]
     assert worse
-    assert not any(f"{option.over_variance:.4g}  {option}" in shown for option in worse)
+    assert not any(f"{figure(option.over_variance)}  {option}" in shown for option in worse)
 
 
 @pytest.mark.parametrize("method", ["dp-um", "kanon-dp"])

@@ -320,7 +320,7 @@ def test_the_command_line_has_a_flag_for_it(tmp_path):
     )
     assert (done[0], "trial-um, strength 2, pace fast" in done[1]) == (0, True)
     assert (refused[0], "strength: it must be" in refused[2]) == (2, True)
-    assert "offers strength" in listed[1].partition("trial-um")[2]
+    assert "Offers strength" in listed[1].partition("trial-um")[2]
     for _, text, _ in shown:
         words = f"--strength <int> {STRENGTH.help} --pace <str> {PACE.help} --budget"
         assert words in " ".join(text.split())

@@ -9,6 +9,7 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.text.figures import figure
 
 N = 400
 AGES = np.arange(N) % 60 + 20
@@ -38,7 +39,7 @@ def test_an_error_beyond_the_spread_is_told_by_its_figure_and_names_where_to_loo
     expected = mv.advise(table, **asked).expected
     figures = dict(re.findall(r"'(\w+)' \((\S+) times the variance\)", told))
     assert figures == {
-        name: f"{entry.over_variance:.3g}" for name, entry in expected.items() if entry.hopeless
+        name: figure(entry.over_variance) for name, entry in expected.items() if entry.hopeless
     }
     assert "TAX" in figures
     assert told.endswith("microveil advise (in Python mv.advise) looks for what would be better.")

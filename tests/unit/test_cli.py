@@ -21,6 +21,7 @@ from command import run
 from microveil.cli.console import command_line
 from microveil.commands import demo, files
 from microveil.errors import FileError
+from microveil.text.figures import figure
 
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
@@ -430,7 +431,7 @@ def test_demo_tells_of_each_release_what_its_files_hold(invented):
         exact = sum(part.get("exact_cells", 0) for part in manifest["attributes"].values())
         share = 100 * exact / (original.height * len(names))
         assert row("% of cells published as they are")[place] == f"{share:.3g}"
-    assert f"(chance {100 / original.height:.2g})" in told
+    assert f"(chance {figure(100 / original.height)})" in told
 
 
 def test_each_custodians_folder_of_the_demo_has_its_report(invented):

@@ -531,14 +531,14 @@ def made(*cells, labels=LABELS, runs=(-0.01, 0.0, 0.01)):
 def test_the_words_name_the_best_and_what_cannot_be_told_from_it():
     """The highest mean over classes, its intervals, both baselines, and how many are as near."""
     told = flat(made((3, 0.5, 0.5), (5, 0.7, 0.8), (9, 0.71, 0.78), (8, 0.71, 0.5)).answer)
-    assert "Epsilon 1: F-measure highest with dp-um, k 5: class <= 100 0.700 (0.675" in told
-    assert "original 0.900, majority 0.250); class > 100 0.800" in told
+    assert "Epsilon 1: F-measure highest with dp-um, k 5: class <= 100 0.7 (0.675" in told
+    assert "original 0.9, majority 0.25); class > 100 0.8" in told
     assert "Not told apart: 1 of 3 other configurations." in told
     alone = flat(made((3, 0.5, 0.5)).answer)
     assert "F-measure with dp-um, k 3:" in alone
     assert "other configurations" not in alone
     once = flat(made((3, 0.5, 0.5), (5, 0.6, 0.6), runs=(0.0,)).answer)
-    assert "highest with dp-um, k 5: class <= 100 0.600 (original" in once
+    assert "highest with dp-um, k 5: class <= 100 0.6 (original" in once
     assert "One run says nothing of its spread." in once
 
 

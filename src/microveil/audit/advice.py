@@ -23,6 +23,7 @@ from microveil.protect.planning import plan_alone, plan_of, refuse_exact_cells
 from microveil.protect.recipe import takes
 from microveil.protect.settling import settle
 from microveil.text import aligned, one_line
+from microveil.text.figures import figure
 
 __all__ = ["Advice", "advice_and_plan", "advise"]
 
@@ -102,8 +103,8 @@ class Advice:
         for name, entry in self.expected.items():
             instead = "commonest" if entry.of_categories else "mean"
             verdict = [f"worse than publishing the {instead}"] if entry.hopeless else []
-            rows.append((one_line(name), f"{entry.over_variance:.4g}", *verdict))
-        rows.append(("mean", f"{self.asked.over_variance:.4g}"))
+            rows.append((one_line(name), figure(entry.over_variance), *verdict))
+        rows.append(("mean", figure(self.asked.over_variance)))
         lines = [
             f"To expect of {self.asked}: squared error over variance, before any noise is drawn.",
             *([ON_STAND_IN] if self.asked.of_distributions else []),
@@ -139,7 +140,7 @@ class Advice:
                 "allow a larger epsilon, a weaker scope or fewer attributes. Nearest to it comes:",
             ]
         shown = useful or self.options[:1]
-        weighed = ((f"{option.over_variance:.4g}", str(option)) for option in shown)
+        weighed = ((figure(option.over_variance), str(option)) for option in shown)
         return lines + aligned(weighed, widths=(10,), left=(1,), indent="  ")
 
 

@@ -19,6 +19,7 @@ from microveil.protect.plan import PartPlan, Plan
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.table import Table, numbers_of_attribute
 from microveil.table.threads import in_threads
+from microveil.text.figures import figure
 
 __all__ = ["InvitedLinkage", "invited_linkage", "strongest_linkage"]
 
@@ -53,10 +54,10 @@ class InvitedLinkage:
         """Say the figures in a sentence."""
         return (
             "Measured on trial draws, an intruder who holds the originals finds "
-            f"{self.by_value_isotonic:.3g} % of {self.n_records} rows by value and "
-            f"{self.by_rank_isotonic:.3g} % by rank with isotonic regression, "
-            f"{self.by_value:.3g} % and {self.by_rank:.3g} % without it "
-            f"(by chance {self.by_chance:.2g} %)."
+            f"{figure(self.by_value_isotonic)} % of {self.n_records} rows by value and "
+            f"{figure(self.by_rank_isotonic)} % by rank with isotonic regression, "
+            f"{figure(self.by_value)} % and {figure(self.by_rank)} % without it "
+            f"(by chance {figure(self.by_chance)} %)."
         )
 
 

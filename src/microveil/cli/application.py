@@ -43,7 +43,6 @@ from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.files import written_formats
 from microveil.files.text import TextFormat, text_format
 from microveil.protect.arguments import DECLARED
-from microveil.text import aligned
 
 __all__ = ["app", "main"]
 
@@ -560,17 +559,9 @@ def attack(
 @app.command()
 def methods() -> None:
     """List the methods: what each is, needs and promises."""
-    from microveil.methods import methods as registry
+    from microveil.commands.listing import methods_listed
 
-    rows: list[tuple[str, str]] = []
-    for entry in registry():
-        least = f" (k of {entry['smallest_k']} or more)" if entry["smallest_k"] else ""
-        rows.append((entry["id"], entry["title"]))
-        rows.append(("", f"needs {', '.join(entry['needs']) or 'nothing'}{least}"))
-        for argument, values in entry["offers"].items():
-            rows.append(("", f"offers {argument}: {', '.join(values) or 'see the docs'}"))
-        rows.append(("", entry["source"]))
-    print_text("\n".join(aligned(rows, widths=(15,), left=(0, 1))))
+    print_text(methods_listed().to_text())
 
 
 @app.command("app")

@@ -25,6 +25,7 @@ from microveil.protect.release import Release
 from microveil.report import custodian_report, demonstration_report, key_figures
 from microveil.table import bounds_from_data, categories_from_data, resolution_from_data
 from microveil.text import aligned, one_line
+from microveil.text.figures import figure
 
 __all__ = ["run_demo"]
 
@@ -326,15 +327,15 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
             measured, "sorted_error"
         ),
         "pairs of attributes (0: unchanged; 1: nothing in common)": [
-            f"{m['total_variation']['two_way']:.3g}" for m in measured
+            figure(m["total_variation"]["two_way"]) for m in measured
         ],
         "each row's values (0: unchanged; 1: means alone)": _short(measured, "mean_sse"),
-        f"% of rows found by who knows all these values (chance {chance:.2g})": [
-            "-" if found is None else f"{found.value:.3g}"
+        f"% of rows found by who knows all these values (chance {figure(chance)})": [
+            figure(None if found is None else found.value)
             for found in (outcome.assessment.strongest_linkage for outcome in outcomes)
         ],
         "% of cells published as they are": [
-            f"{_exact_percent(outcome.release):.3g}" for outcome in outcomes
+            figure(_exact_percent(outcome.release)) for outcome in outcomes
         ],
     }
     widths = (62, *[max(10, len(outcome.method)) for outcome in outcomes])
@@ -355,7 +356,7 @@ def _conditions(outcomes: list[Outcome]) -> list[str]:
 
 
 def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
-    return ["-" if m.get(key) is None else f"{m[key]:.3g}" for m in measured]
+    return [figure(m.get(key)) for m in measured]
 
 
 def _lesson(outcomes: list[Outcome], folder: Path, *, invented: bool) -> list[str]:

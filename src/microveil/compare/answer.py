@@ -14,6 +14,7 @@ from microveil.guarantee import Condition
 from microveil.measures.information_loss import LOSS
 from microveil.measures.registry import Measure
 from microveil.text.document import Block, Document, heading, items, paragraph
+from microveil.text.figures import figure, figures_to
 
 __all__ = ["answer_of", "configuration_words", "refusals_of", "why_no_loss"]
 
@@ -213,7 +214,7 @@ def _of_epsilon(
     words = "No epsilon" if best["epsilon"] is None else f"Epsilon {best['epsilon']:g}"
     first = f"{words}: {configuration_words(best)}, {_loss(best, loss)}"
     if best.get(RISK) is not None:
-        first += f", {best[RISK]:.2g} % linked"
+        first += f", {figure(best[RISK])} % linked"
     elif best["is_synthetic"]:
         first += ", whose rows follow nobody"
     sentences = [f"{first}.", _cautions(best), *_beside(best, ranked, common, loss)]
@@ -231,7 +232,7 @@ def _loss(row: Row, loss: Measure) -> str:
         return mean
     if low == high:
         return f"{mean} (nothing random)"
-    return f"{mean} ({_number(low)} to {_number(high)})"
+    return f"{mean} ({figures_to((low, high))})"
 
 
 def _read(loss: Measure) -> str:
@@ -240,12 +241,7 @@ def _read(loss: Measure) -> str:
 
 
 def _in_units(value: float, loss: Measure) -> str:
-    return f"{_number(value)} {loss.unit}".strip()
-
-
-def _number(value: float) -> str:
-    """Write three digits, without an exponent where that stays short."""
-    return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
+    return f"{figure(value)} {loss.unit}".strip()
 
 
 def _cautions(row: Row) -> str:
@@ -253,7 +249,7 @@ def _cautions(row: Row) -> str:
     sentences = []
     if row["exact_cells"]:
         share = 100 * row["exact_cells"] / row["n_cells"]
-        sentences.append(f"{share:.2g} % of its cells come out exact.")
+        sentences.append(f"{figure(share)} % of its cells come out exact.")
     if row["scope"] == "cluster":
         loss = row["vector_loss"]
         sentences.append(
@@ -312,7 +308,7 @@ def _apart(best: Row, other: Row, loss: Measure) -> str:
         return "one run says nothing of the spread"
     if low <= high:
         return "not told apart"
-    return f"{_number(low - high)} {'points ' if loss.unit == '%' else ''}apart"
+    return f"{figure(low - high)} {'points ' if loss.unit == '%' else ''}apart"
 
 
 def refusals_of(summary: polars.DataFrame) -> Document:

@@ -7,6 +7,7 @@ from typing import Any
 from microveil.compare.measures import in_answer, of_class
 from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.measures.registry import Better, Measure
+from microveil.text.figures import figure, figures_to
 
 __all__ = ["analysed_words", "learnt_words"]
 
@@ -139,8 +140,8 @@ def _undefined(configurations: Sequence[Row], known: Sequence[Row]) -> list[str]
 
 def _with_spread(row: Row, measure: str) -> str:
     low, high = row[f"{measure}_low"], row[f"{measure}_high"]
-    spread = "" if low is None or low == high else f" ({low:.3g} to {high:.3g})"
-    return f"{row[measure]:.3g}{spread}"
+    spread = "" if low is None or low == high else f" ({figures_to((low, high))})"
+    return f"{figure(row[measure])}{spread}"
 
 
 def _tested(row: Row, label: str) -> bool:
@@ -154,10 +155,10 @@ def _f(row: Row, label: str, end: str = "") -> Any:
 def _class_words(row: Row, label: str) -> str:
     """Say how well one class is predicted, beside the original and the guess for everybody."""
     low, high = _f(row, label, "_low"), _f(row, label, "_high")
-    spread = "" if low is None else f"{low:.3f} to {high:.3f}; "
+    spread = "" if low is None else f"{figures_to((low, high))}; "
     original, majority = (row[of_class(f.id, label)] for f in (F_ORIGINAL, F_MAJORITY))
-    beside = f"original {original:.3f}, majority {majority:.3f}"
-    return f"class {label} {_f(row, label):.3f} ({spread}{beside})"
+    beside = f"original {figure(original)}, majority {figure(majority)}"
+    return f"class {label} {figure(_f(row, label))} ({spread}{beside})"
 
 
 def _overlap(best: Row, other: Row, measure: str) -> bool:

@@ -9,6 +9,7 @@ from microveil.compare.measures import baseline_of, loss_of
 from microveil.compare.rows import GROUP_WORDS, NO_SCOPE, conditions_of
 from microveil.guarantee import Model
 from microveil.measures.registry import MEASURES, Measure
+from microveil.text.figures import figure
 
 __all__ = ["frontier_words", "unlinked_words"]
 
@@ -56,7 +57,7 @@ def frontier_words(
         )
     chances = (baseline_of(risk, row) for row in linked)
     known = next((chance for chance in chances if chance is not None), None)
-    chance = "" if known is None else f" ({known:.2g} % by chance)"
+    chance = "" if known is None else f" ({figure(known)} % by chance)"
     named = MEASURES[risk].label
     return (
         f"Pareto-optimal with {named}{chance}, by means: {'; '.join(sentences)}. "

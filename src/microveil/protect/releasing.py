@@ -32,6 +32,7 @@ from microveil.table import (
     numeric_look_of,
 )
 from microveil.text import one_line
+from microveil.text.figures import figure
 
 __all__ = ["released"]
 
@@ -208,7 +209,7 @@ def _of_cells(planned: Plan) -> Iterator[str]:
 def _of_hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> Iterator[str]:
     """Say which attributes are hopeless, and where something better may be found."""
     worst = [
-        f"'{name}' ({entry.over_variance:.3g} times the variance)"
+        f"'{name}' ({figure(entry.over_variance)} times the variance)"
         if entry.variance > 0
         else f"'{name}' (all its values are equal)"
         for name, entry in expected.items()
