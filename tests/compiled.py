@@ -56,8 +56,8 @@ def call_kernels() -> None:
 
     import microveil as mv
     from microveil.files.reading import read_file
+    from microveil.measures.neighbourhoods import neighbourhoods
     from microveil.partition.optimal import optimal
-    from microveil.risk.neighbourhoods import neighbourhoods
     from microveil.utility import distribution_shift
 
     random = np.random.Generator(np.random.PCG64(1))
@@ -71,10 +71,7 @@ def call_kernels() -> None:
     mv.assess(gaps, gaps, ["A", "B", "WORD"])
     mv.attack(whole, released, control=whole, known=["A"], secret=["B"], parts=(["A"], ["B"]),
               n_attacks=20)  # fmt: skip
-    for law in ("uniform", "laplace"):
-        neighbourhoods(
-            whole["B"], delta=2.0, k=3, protected=released["B"], law=law, generator=random, runs=2
-        )
+    neighbourhoods(whole["B"], delta=2.0, k=3, protected=released["B"])
     values = distribution_shift.Values(N, whole["B"].astype(np.float64).__getitem__)
     few, distribution_shift.FEW = distribution_shift.FEW, 0
     try:

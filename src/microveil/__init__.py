@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from microveil.measures import Assessment
     from microveil.measures.assess import assess
     from microveil.measures.attack import attack
+    from microveil.measures.attacks import AttackReport
     from microveil.methods import methods
     from microveil.protect.parts import Part, part
     from microveil.protect.plan import Plan
     from microveil.protect.protecting import plan, protect
     from microveil.protect.release import Release
-    from microveil.risk.attacks import AttackReport
     from microveil.schema import ordered
     from microveil.table import (
         LabelledTable,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Advice": "audit.advice",
     "Assessment": "measures",
-    "AttackReport": "risk.attacks",
+    "AttackReport": "measures.attacks",
     "Audit": "protect.exact_audit",
     "Comparison": "compare",
     "DataError": "errors",

@@ -11,11 +11,10 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.measures import candidates
 from microveil.measures.attack import attack
-from microveil.risk import sampling
-from microveil.risk.attacks import Records
-from microveil.risk.attacks.membership import membership
-from microveil.risk.attacks.records import Setting
+from microveil.measures.attacks import Records, Setting
+from microveil.measures.attacks.membership import membership
 
 CLOSEST = "distance to the closest record"
 PAIRED = {
@@ -276,8 +275,8 @@ def test_record_linkage_looks_for_a_sample_of_many_people(monkeypatch):
 
     assert n_attacks() == {200}
     assert n_attacks(sample=30) == {30}
-    monkeypatch.setattr(sampling, "MOST_RECORDS", 199)
-    monkeypatch.setattr(sampling, "SAMPLED", 50)
+    monkeypatch.setattr(candidates, "MOST_RECORDS", 199)
+    monkeypatch.setattr(candidates, "SAMPLED", 50)
     found = by_attack(attack(table, table))["record linkage by distance"][0]
     assert found.n_attacks == 50
     assert found.success.interval[0] < found.success.value == 1
@@ -303,13 +302,14 @@ def test_equal_rows_hide_people_among_one_another():
     table = {"X": np.sort(generator.random(200)), "Y": np.arange(200.0)}
     release = {name: column.reshape(20, 10).mean(axis=1).repeat(10)
                for name, column in table.items()}  # fmt: skip
-    found = by_attack(attack(table, release))
+    report = attack(table, release)
+    found = by_attack(report)
     assert found["record linkage by rank"][0].success.value == pytest.approx(0.1)
     assert found["linkability"][0].success.value <= 0.1 + 1e-12
     together = found["singling out by all attributes"][0]
     assert together.n_attacks == 0
     assert together.to_dict()["success"]["rate"] is None
-    assert "nan" not in together.to_text()
+    assert "nan" not in report.to_text()
 
 
 @pytest.mark.parametrize(

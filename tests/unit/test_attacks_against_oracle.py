@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microveil.risk.attacks import (
+from microveil.measures.attacks import (
     Records,
     Setting,
     closest_record,
@@ -17,12 +17,12 @@ from microveil.risk.attacks import (
     interval_disclosure,
     linkability,
     linkage,
-    success_rate,
 )
-from microveil.risk.attacks.combinatorics import chance_of_one, chance_of_sharing
-from microveil.risk.attacks.membership import area_under_curve
-from microveil.risk.attacks.nearest import Rows, standard_weights
-from microveil.risk.attacks.singling_out import Predicates, singling_out
+from microveil.measures.attacks.linkability import chance_of_sharing
+from microveil.measures.attacks.membership import area_under_curve
+from microveil.measures.attacks.singling_out import Predicates, chance_of_one, singling_out
+from microveil.measures.estimates import success_rate
+from microveil.measures.nearest import Rows, standard_weights
 from reference import attacks as oracle
 from reference import mixed_linkage
 from reference.record_linkage import average_ranks, reciprocal_variances

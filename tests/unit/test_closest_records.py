@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from microveil.risk import closest_records as module
-from microveil.risk.closest_records import closest_records
-from microveil.risk.medians import median_of
+from microveil.measures import closest_records as module
+from microveil.measures.closest_records import closest_records
+from microveil.measures.estimates import median_of
 from reference import attacks as oracle
 from reference import mixed_linkage
 from reference.record_linkage import reciprocal_variances

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from command import run
-from microveil.risk.equivalence_classes import equivalence_classes
+from microveil.measures.anonymity import equivalence_classes
 
 NAMES = ["AGE", "SEX", "BORN", "TAX"]
 

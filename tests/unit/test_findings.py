@@ -15,13 +15,13 @@ from microveil.commands.files import protect_file
 from microveil.kernels import distributions
 from microveil.measures import findings
 from microveil.measures.findings import release_findings
-from microveil.measures.text_of_findings import linkage_in_words, warnings_of
-from microveil.protect import releasing
-from microveil.risk.record_linkage import (
+from microveil.measures.linkage import (
     record_linkage,
     record_linkage_by_rank,
     record_linkage_standardised,
 )
+from microveil.measures.text_of_findings import linkage_in_words, warnings_of
+from microveil.protect import releasing
 from microveil.table import MissingCodes
 from reference import mixed_linkage
 from reference.record_linkage import linked_percent

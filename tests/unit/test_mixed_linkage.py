@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from microveil.errors import DataError
 from microveil.kernels import mixed_linkage as kernel
-from microveil.risk import mixed_linkage as measured
-from microveil.risk import record_linkage, sampling
-from microveil.risk.record_linkage import record_linkage_standardised
-from microveil.risk.sampling import Sample
+from microveil.measures import candidates
+from microveil.measures import linkage as measured
+from microveil.measures.candidates import Sample
+from microveil.measures.linkage import record_linkage_standardised
 from microveil.table import blocks
 from reference import mixed_linkage as oracle
 from reference.record_linkage import linked_percent
@@ -130,7 +130,7 @@ def test_blocks_change_no_answer(pair, size):
     whole = measured.record_linkage_mixed(columns(before), columns(after), kinds, sample=sample)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(blocks, "BLOCK_RECORDS", size)
-        patched.setattr(record_linkage, "PIECE_RECORDS", size)
+        patched.setattr(candidates, "PIECE_RECORDS", size)
         parts = measured.record_linkage_mixed(columns(before), columns(after), kinds, sample=sample)
     assert parts == whole
 
@@ -181,7 +181,7 @@ def test_many_originals_hide_none_of_the_candidates(monkeypatch):
     ]
     sample = Sample(size=80, seed=1)
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
-    monkeypatch.setattr(record_linkage, "PIECE_RECORDS", 90)
+    monkeypatch.setattr(candidates, "PIECE_RECORDS", 90)
     found = measured.record_linkage_mixed(before.T, after.T, kinds, sample=sample)
     positions = sample.positions(700).tolist()
     counts = oracle.candidate_counts(*rows, kinds, oracle.scales(rows[0], kinds), positions)
@@ -208,8 +208,8 @@ def test_who_lacks_a_value_is_found_by_that():
 
 def test_of_a_large_table_a_sample_is_linked(monkeypatch):
     """As by every other distance: the same records, each among all."""
-    monkeypatch.setattr(sampling, "MOST_RECORDS", 199)
-    monkeypatch.setattr(sampling, "SAMPLED", 15)
+    monkeypatch.setattr(candidates, "MOST_RECORDS", 199)
+    monkeypatch.setattr(candidates, "SAMPLED", 15)
     values = [np.arange(200.0), np.zeros(200)]
     found = measured.record_linkage_mixed(values, values, [False, True])
     assert (found.percent, found.n_records, found.baseline_by_chance) == (100, 15, 0.5)

@@ -7,10 +7,10 @@ from sklearn.tree import DecisionTreeClassifier
 from microveil.measures.information_loss import errors_of
 from microveil.measures.learning import compare_classification
 from microveil.measures.moments import moments
+from microveil.measures.neighbourhoods import neighbourhoods
 from microveil.measures.rank_correlations import rank_correlations
 from microveil.noise.posterior_odds import posterior_odds
 from microveil.partition.intervals import intervals
-from microveil.risk.neighbourhoods import neighbourhoods
 from microveil.utility.goodness_of_fit import decile_bins
 from microveil.utility.quantile_distances import quantile_distances
 from microveil.utility.total_variation import total_variation
@@ -28,8 +28,7 @@ MADE = {
     "intervals": lambda: intervals([1, 2, 3], k=1),
     "moments": lambda: moments(TABLE),
     "neighbours": lambda: neighbourhoods(
-        [1, 2, 3], delta=1, k=1, protected=[1, 2, 3], law="gaussian",
-        generator=np.random.default_rng(0),
+        [1, 2, 3], delta=1, k=1, protected=[1, 2, 3]
     ),
     "odds": lambda: posterior_odds(np.eye(2), TABLE[1]),
     "variation": lambda: total_variation(*[{"A": np.zeros(1, np.uint16)}] * 2),

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.measures.linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import SinglePlan
 from microveil.noise.noise import RandomSource
 from microveil.protect.draw import drawn_cells
 from microveil.protect.plan import PartPlan, Plan
-from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.table import Table, numbers_of_attribute
 from microveil.table.threads import in_threads
 from microveil.text.figures import figure

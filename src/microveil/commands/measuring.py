@@ -26,7 +26,7 @@ from microveil.guarantee import Guarantee
 from microveil.measures import Assessment, guarantee_beside, has_pairs, measurements_beside
 from microveil.measures.assess import assess
 from microveil.measures.attack import attack
-from microveil.risk.attacks import AttackReport
+from microveil.measures.attacks import AttackReport
 from microveil.schema import Kind
 
 __all__ = ["assess_files", "attack_files"]

@@ -14,6 +14,7 @@ from microveil.guarantee import Guarantee
 from microveil.measures.analyses import Analyses, categories_of
 from microveil.measures.anonymity import compare_anonymity
 from microveil.measures.assessment import Assessment
+from microveil.measures.candidates import Sample
 from microveil.measures.correcting import compare_corrected
 from microveil.measures.matrices import assess_matrices
 from microveil.measures.promised import codes_in_release, has_pairs
@@ -23,7 +24,6 @@ from microveil.measures.tables import Codes
 from microveil.measures.weighting import read_weights, weights_by_role
 from microveil.protect.recipe import roles_of_recipe
 from microveil.protect.release import Release
-from microveil.risk.sampling import Sample
 from microveil.schema import Kind, Role
 from microveil.synthesis.measurements import Measurements
 from microveil.table import (

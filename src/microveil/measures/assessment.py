@@ -8,22 +8,20 @@ from typing import Any
 from microveil.guarantee import Guarantee
 from microveil.measures.anonymity import Anonymity
 from microveil.measures.base import Group, Measure, Measured
-from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS
+from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS, ClosestRecords
 from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE
 from microveil.measures.correcting import CorrectedComparison
 from microveil.measures.distributions import DISTRIBUTIONS, ONE_WAY, TOTAL_VARIATION, TWO_WAY
 from microveil.measures.goodness_of_fit import DISTANCE
 from microveil.measures.information_loss import INFORMATION_LOSS, LOSS
 from microveil.measures.learning import ClassificationComparison, Learnt
-from microveil.measures.linkage import RECORD_LINKAGE
+from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
 from microveil.measures.moments import MOMENTS, MomentComparison
 from microveil.measures.promised import promised
 from microveil.measures.propensity import Propensity
 from microveil.measures.regression import RegressionComparison
 from microveil.measures.relations import PAIRS_KEPT, RELATIONS, Relations
 from microveil.measures.showing import part_of
-from microveil.risk.closest_records import ClosestRecords
-from microveil.risk.record_linkage import RecordLinkage
 from microveil.text import listed, shortened
 from microveil.text.document import Block, Document, Strong, heading, items
 from microveil.text.figures import figure, figures_to

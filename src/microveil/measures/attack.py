@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.measures.promised import codes_in_release, has_pairs
-from microveil.protect.recipe import roles_of_recipe
-from microveil.protect.release import Release
-from microveil.risk.attacks import (
+from microveil.measures.attacks import (
     AttackOutcome,
     AttackReport,
     Records,
@@ -24,10 +21,13 @@ from microveil.risk.attacks import (
     membership,
     singling_out,
 )
-from microveil.risk.record_linkage import LARGEST_VALUE
-from microveil.risk.sampling import Sample
+from microveil.measures.candidates import Sample
+from microveil.measures.promised import codes_in_release, has_pairs
+from microveil.protect.recipe import roles_of_recipe
+from microveil.protect.release import Release
 from microveil.schema import Role
 from microveil.table import MissingCodes, Table, check_columns, open_beside, open_table
+from microveil.table.blocks import LARGEST_VALUE
 
 __all__ = ["attack"]
 

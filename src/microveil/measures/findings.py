@@ -16,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import distributions
+from microveil.measures.candidates import Sample
 from microveil.measures.distributions import TOTAL_VARIATION
-from microveil.measures.relations import MOST_COLUMNS, Relations, compare_relations, sampled_records
-from microveil.risk.mixed_linkage import record_linkage_mixed
-from microveil.risk.record_linkage import (
-    LARGEST_VALUE,
+from microveil.measures.linkage import (
     RecordLinkage,
     record_linkage,
     record_linkage_by_rank,
+    record_linkage_mixed,
     record_linkage_standardised,
 )
-from microveil.risk.sampling import Sample
+from microveil.measures.relations import MOST_COLUMNS, Relations, compare_relations, sampled_records
 from microveil.table import (
     Column,
     MissingCodes,
@@ -37,6 +36,7 @@ from microveil.table import (
     open_beside,
     open_table,
 )
+from microveil.table.blocks import LARGEST_VALUE
 from microveil.table.table import counted_words, floats_as_they_are, part_of_column, records_taken
 from microveil.table.threads import in_threads
 from microveil.text import one_line

@@ -1,16 +1,203 @@
-"""How many released values lie near each original one, within the intervals of KNOISE."""
+"""How many released values lie near each original one, within the intervals of KNOISE.
+
+Biswal, Arbuckle and Kulik, "Disclosure metrics born from statistical evaluations of data
+utility", sections 2.4, 2.5 and 5. x are the original values of an attribute; k-noise adds to
+each a draw of its own from (-delta, delta). The neighbourhood of record i is everything
+within 2 delta of x_i, and three counts of it matter:
+
+- original: #{j: |x_j - x_i| < 2 delta}, which the paper wants to be k or more;
+- expected: how many noised records lie within 2 delta of x_i on average. For uniform noise
+  that is T_i = sum over j of w(|x_j - x_i|/delta), w(d) = 1 up to 1, (3 - d)/2 from 1 to 3,
+  0 beyond. By symmetry it is also the expected number of originals within 2 delta of a noised
+  x_i;
+- observed: #{j: |y_j - x_i| <= 2 delta} in the protected data at hand.
+
+Theorem 1 bounds the expected count: T_i > half the original count, the record itself included in
+both. That is more than k/2 only where the original count is k or more. (The paper's Figure 5
+counts within delta rather than 2 delta.)
+
+All of it depends on the data, record by record: for the custodian alone.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from microveil.errors import DataError, RequestError
+from microveil.kernels import neighbourhoods as kernel
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
 from microveil.partition import intervals
-from microveil.risk.neighbourhoods import Neighbourhoods, neighbourhoods
+from microveil.table.blocks import LARGEST_VALUE
 
-__all__ = ["MEASURES", "NEIGHBOURHOODS"]
+__all__ = [
+    "MEASURES",
+    "NEIGHBOURHOODS",
+    "Neighbourhoods",
+    "expected_neighbours",
+    "neighbourhoods",
+    "observed_neighbours",
+    "original_neighbours",
+]
+
+# A sum of weights that is k on paper may miss it by a rounding.
+ROUNDING = 1e-9
+
+
+def expected_neighbours(values: ArrayLike, delta: float) -> NDArray[np.float64]:
+    """Return T_i: the expected number of noised records within 2 delta of each value.
+
+    O(n log n) time; the relative error is below 1e-9 for a million records, mostly below 1e-14.
+
+    >>> expected_neighbours([0.0, 2.0, 8.0], delta=1.0)
+    array([1.5, 1.5, 1. ])
+    """
+    column, delta = _checked(values, "values"), _checked_delta(delta)
+    different, which, copies = np.unique(column, return_inverse=True, return_counts=True)
+    up_to = np.concatenate([[0], np.cumsum(copies)])
+    expected = copies.astype(np.float64)
+    kernel.weighted_above(different, up_to, delta, expected)
+    # What lies below a value lies above it in the mirror.
+    mirrored = np.zeros(len(different))
+    kernel.weighted_above(-different[::-1], len(column) - up_to[::-1], delta, mirrored)
+    expected = (expected + mirrored[::-1])[which]
+    expected.setflags(write=False)
+    return expected
+
+
+def original_neighbours(values: ArrayLike, delta: float) -> NDArray[np.int64]:
+    """Count the original values less than 2 delta away from each, itself included.
+
+    >>> original_neighbours([0.0, 1.9, 2.0, 2.1], delta=1.0)
+    array([2, 4, 3, 3])
+    """
+    column = _checked(values, "values")
+    return _counts(column, column, _checked_delta(delta), closed=False)
+
+
+def observed_neighbours(
+    original: ArrayLike, protected: ArrayLike, delta: float
+) -> NDArray[np.int64]:
+    """Count the protected values, in any order, at most 2 delta away from each original value.
+
+    >>> observed_neighbours([0.0, 9.0], [-2.0, 1.0, 2.1], delta=1.0)
+    array([2, 0])
+    """
+    centres, released = _checked(original, "original data"), _checked(protected, "protected data")
+    return _counts(centres, released, _checked_delta(delta), closed=True)
+
+
+def _counts(
+    centres: NDArray[np.float64], values: NDArray[np.float64], delta: float, *, closed: bool
+) -> NDArray[np.int64]:
+    """Count the values within 2 delta of each centre, each different centre once."""
+    different, which = np.unique(centres, return_inverse=True)
+    counts = np.empty(len(different), dtype=np.int64)
+    kernel.count_within(different, np.sort(values), 2 * delta, closed=closed, out=counts)
+    counts = counts[which]
+    counts.setflags(write=False)
+    return counts
+
+
+def _checked(values: ArrayLike, place: str) -> NDArray[np.float64]:
+    column = np.asarray(values)
+    if column.ndim != 1 or len(column) == 0 or column.dtype.kind not in "biuf":
+        raise DataError(
+            place, "neighbours are counted in one attribute of numbers", "pass one column"
+        )
+    numbers = column.astype(np.float64)
+    if not np.abs(numbers).max() <= LARGEST_VALUE:
+        raise DataError(
+            place,
+            "values must be present, finite and at most 1e140 in size",
+            "leave such records out",
+        )
+    return numbers
+
+
+def _checked_delta(delta: float) -> float:
+    number = isinstance(delta, int | float | np.number) and not isinstance(delta, bool)
+    if not number or not 0 < delta <= LARGEST_VALUE:
+        raise RequestError("delta", "delta is a number above 0", "pass for example delta=2.5")
+    return float(delta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Neighbourhoods:
+    """Neighbourhood counts of every record, in read-only arrays: for the custodian alone.
+
+    Attributes
+    ----------
+    delta : float
+        Half the width of the intervals; a neighbourhood reaches 2 delta to either side.
+    k : int
+        The count that is asked for.
+    original : ndarray of int64, shape (n_records,)
+        Original values less than 2 delta away, the record itself included.
+    expected : ndarray of float64, shape (n_records,)
+        Expected number of noised records within 2 delta.
+    observed : ndarray of int64, shape (n_records,), or None
+        Protected records within 2 delta, where a protected attribute was given.
+    """
+
+    delta: float
+    k: int
+    original: NDArray[np.int64]
+    expected: NDArray[np.float64]
+    observed: NDArray[np.int64] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a summary over the records, as JSON knows it.
+
+        For each kind of count its least, its mean, and the share of records whose count is at least
+        k; for ``expected`` and ``observed`` also that of records above half their original count.
+        """
+        counts = {"original": self.original, "expected": self.expected, "observed": self.observed}
+        figures: dict[str, Any] = {
+            "delta": self.delta,
+            "k": self.k,
+            "n_records": len(self.original),
+            **{name: self._summary(count) for name, count in counts.items()},
+        }
+        # Of the original counts it would say nothing.
+        del figures["original"]["share_above_half_of_original"]
+        return figures
+
+    def _summary(
+        self, counts: NDArray[np.int64] | NDArray[np.float64] | None
+    ) -> dict[str, float] | None:
+        if counts is None:
+            return None
+        return {
+            "min": counts.min().item(),
+            "mean": counts.mean().item(),
+            "share_at_least_k": float(np.mean(counts >= self.k * (1 - ROUNDING))),
+            "share_above_half_of_original": float(np.mean(counts > self.original / 2)),
+        }
+
+
+def neighbourhoods(
+    original: ArrayLike, *, delta: float, k: int, protected: ArrayLike | None = None
+) -> Neighbourhoods:
+    """Count each record's neighbours: before noise, expected under uniform noise, and as protected.
+
+    >>> counts = neighbourhoods([20, 21, 22, 23, 40], delta=2.5, k=4)
+    >>> counts.original, counts.expected
+    (array([4, 4, 4, 4, 1]), array([3.9, 4. , 4. , 3.9, 1. ]))
+    """
+    values = _checked(original, "original data")
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
+    return Neighbourhoods(
+        delta=_checked_delta(delta),
+        k=int(k),
+        original=original_neighbours(values, delta),
+        expected=expected_neighbours(values, delta),
+        observed=None if protected is None else observed_neighbours(values, protected, delta),
+    )
+
 
 NEIGHBOURHOODS = Group(
     title="Neighbours within an interval of half width delta: the fewest that any record has"

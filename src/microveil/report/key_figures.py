@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 from microveil.guarantee import Guarantee, Model, Scope, Scopes
 from microveil.measures import Assessment
-from microveil.measures.closest_records import CLOSEST
+from microveil.measures.closest_records import CLOSEST, ClosestRecords
 from microveil.measures.distributions import ONE_WAY, SORTED_ERROR, TWO_WAY
 from microveil.measures.information_loss import LOSS
 from microveil.protect.release import Release
 from microveil.report.wording import named, number, rounded_up
-from microveil.risk.closest_records import ClosestRecords
 from microveil.text import one_line
 from microveil.utility.column_moves import moved_most
 

@@ -11,6 +11,7 @@ from microveil.errors import DataError, stands_alone
 from microveil.guarantee import EVERY_SCOPE, Guarantee
 from microveil.measures import Assessment
 from microveil.measures.assess import assess
+from microveil.measures.attacks import AttackReport
 from microveil.measures.distributions import TWO_WAY
 from microveil.measures.measuring import measured_publicly
 from microveil.measures.promised import codes_in_release
@@ -40,7 +41,6 @@ from microveil.report.side_by_side import pictures_section
 from microveil.report.tables import definitions, table
 from microveil.report.weights import weighted_section
 from microveil.report.wording import NOTHING
-from microveil.risk.attacks import AttackReport
 from microveil.table import Table, open_beside, open_table
 from microveil.utility.total_variation import TotalVariation
 

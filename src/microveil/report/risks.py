@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from microveil.measures.attacks import AttackOutcome
 from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
-from microveil.measures.closest_records import CLOSEST
+from microveil.measures.closest_records import CLOSEST, ClosestRecords
 from microveil.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.measures.neighbourhoods import NEIGHBOURHOODS
 from microveil.measures.registry import Figure
@@ -16,8 +17,6 @@ from microveil.report.sections import Section, Subject
 from microveil.report.svg import picture
 from microveil.report.tables import table
 from microveil.report.wording import NOTHING, number, percent, rounded_up
-from microveil.risk.attacks import AttackOutcome
-from microveil.risk.closest_records import ClosestRecords
 from microveil.schema import Kind
 
 __all__ = ["audit_section", "risks_section"]

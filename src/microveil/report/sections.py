@@ -5,11 +5,11 @@ from typing import Any
 
 from microveil.audit.empirical import EmpiricalAudit
 from microveil.measures import Assessment
+from microveil.measures.attacks import AttackReport
 from microveil.protect.release import Release
 from microveil.report.columns import Column
 from microveil.report.markup import Markup
 from microveil.report.pair_tables import MeasuredTables
-from microveil.risk.attacks import AttackReport
 from microveil.table import open_table
 
 __all__ = ["Section", "Subject"]

@@ -3,7 +3,7 @@
 import numpy as np
 import polars
 
-from microveil.risk.neighbour_counts import expected_neighbours, original_neighbours
+from microveil.measures.neighbourhoods import expected_neighbours, original_neighbours
 from microveil_papers.given import SEE
 from microveil_papers.knoise.error_claims import (
     FIGURES,

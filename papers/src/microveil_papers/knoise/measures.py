@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.risk.record_linkage import candidate_counts
+from microveil.measures.linkage import candidate_counts
 from microveil_papers.knoise.ages import Ages, steps_of
 
 __all__ = [

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.risk.neighbour_counts import expected_neighbours, original_neighbours
+from microveil.measures.neighbourhoods import expected_neighbours, original_neighbours
 from microveil_papers.knoise.experiments import K_NOISE, K_PRAM, PERMUTED, Measured
 from microveil_papers.knoise.measures import best_guesses, within
 from microveil_papers.knoise.spread import spread_of

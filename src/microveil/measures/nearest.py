@@ -2,7 +2,7 @@
 
 Numbers are compared in standard deviations of the original, categories are equal or not: every
 attribute has the same mean squared difference over all pairs of originals. An attribute that is
-constant in the original counts as 0. Ties are exact equality of computed distances.
+constant in the original counts as 0. Ties are exact equality of computed distances, all squared.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from microveil.kernels import attacks as kernel
 from microveil.kernels import linkage
-from microveil.risk.distances import (
+from microveil.measures.distances import (
     LEAF_SIZE,
     category_weight,
     distinct_records,
@@ -47,10 +47,9 @@ def own_distances(
     weights: NDArray[np.float64],
     is_category: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Return the squared distance of each person to the row of the same position.
+    """Return the distance of each person to the row of the same position, computed as kernels do.
 
-    The same operations in the same order as in the kernel, whose distances it is compared
-    with.
+    The same operations in the same order, as it is compared with theirs.
     """
     total = np.zeros(known.shape[0])
     for x, y, weight, category in zip(known.T, released.T, weights, is_category, strict=True):
@@ -71,7 +70,7 @@ def in_threads(
 class Rows:
     """Released rows, arranged to find those nearest to a person.
 
-    Parameters
+    Attributes
     ----------
     tree : tuple of arrays
         As the kernels take it.
@@ -100,7 +99,8 @@ class Rows:
         >>> Rows.arrange(np.array([[3.0], [1.0], [3.0]]), np.ones(1), np.array([False])).members
         array([1, 0, 2])
         """
-        distinct, which = distinct_records(np.ascontiguousarray(released))
+        first, which = distinct_records(released)
+        distinct = np.ascontiguousarray(released[first])
         # Codes of categories lie apart by more than 1: where to split, none should outweigh
         # a number.
         spread = np.where(is_category, np.maximum(np.ptp(distinct, axis=0), 1.0), 1.0)
@@ -124,17 +124,7 @@ class Rows:
         limits: NDArray[np.float64] | None = None,
         neighbours: int = 1,
     ) -> NDArray[np.float64]:
-        """Return the squared distance from each person to the nearest row, or the k-th nearest.
-
-        Parameters
-        ----------
-        known : ndarray of float64, shape (n_people, n_attributes)
-            What the intruder knows.
-        limits : ndarray of float64, shape (n_people,), optional
-            Returned instead where they are less.
-        neighbours : int
-            Which nearest row, equal rows counted one by one.
-        """
+        """Return each person's distance to the k-th nearest row, or a limit where that is less."""
         known = np.ascontiguousarray(known)
         reach = np.full(len(known), np.inf) if limits is None else limits
         return in_threads(
@@ -147,20 +137,7 @@ class Rows:
     def first_at(
         self, known: NDArray[np.float64], distances: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Return for each person one distinct row at exactly a distance, equal rows being one.
-
-        Parameters
-        ----------
-        known : ndarray of float64, shape (n_people, n_attributes)
-            What the intruder knows.
-        distances : ndarray of float64, shape (n_people,)
-            Squared, as computed.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_people,)
-            The same number for the same row; -1 where there is none.
-        """
+        """Return for each person a different row at exactly a distance, by number; -1 of none."""
         known = np.ascontiguousarray(known)
         return in_threads(
             lambda task: kernel.first_at_distance(
@@ -176,23 +153,10 @@ class Rows:
         secrets: NDArray[np.float64] | None = None,
         intervals: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int64]:
-        """Count rows at exactly a distance, and those whose secret lies in an interval.
+        """Count rows at exactly each person's distance, and those of them with a secret in reach.
 
-        Parameters
-        ----------
-        known : ndarray of float64, shape (n_people, n_attributes)
-            What the intruder knows.
-        distances : ndarray of float64, shape (n_people,)
-            Squared, as computed.
-        secrets : ndarray of float64, shape (n_rows,), optional
-            One to a released row; without them every row counts.
-        intervals : ndarray of float64, shape (n_people, 2), optional
-            Ends included.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_people, 2)
-            Rows, and rows with a secret in the person's interval.
+        ``secrets`` has one for each released row, ``intervals`` two ends for each person, which are
+        within reach. Returns two columns.
         """
         known = np.ascontiguousarray(known)
         in_tree = np.zeros(len(self.members)) if secrets is None else secrets[self.members]

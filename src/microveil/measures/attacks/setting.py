@@ -7,19 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NO_CONTROL", "Records", "Setting"]
+from microveil.measures.attacks.outcome import NO_CONTROL
+from microveil.measures.estimates import Estimate, success_rate
+from microveil.measures.nearest import Rows, standard_weights
 
-NO_CONTROL = (
-    "no control group: success beyond the baseline includes what the population reveals about "
-    "anybody"
-)
+__all__ = ["Records", "Setting"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Records:
     """A table of numbers and categories as a matrix.
 
-    Parameters
+    Attributes
     ----------
     names : tuple[str, ...]
         Of the attributes.
@@ -38,17 +37,13 @@ class Records:
         """Number of records."""
         return len(self.values)
 
-    def positions(self, names: Sequence[str]) -> list[int]:
-        """Return the columns of attributes, in the order they are named."""
-        return [self.names.index(name) for name in names]
-
     def columns(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Return the values of attributes, shape (n_records, len(names))."""
-        return self.values[:, self.positions(names)]
+        return self.values[:, [self.names.index(name) for name in names]]
 
     def categorical(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return which of the named attributes are categories."""
-        return self.is_category[self.positions(names)]
+        return self.is_category[[self.names.index(name) for name in names]]
 
     def complete(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return which records miss none of the named attributes."""
@@ -65,7 +60,7 @@ class Records:
 class Setting:
     """The tables under attack, and what all attacks on them have in common.
 
-    Parameters
+    Attributes
     ----------
     original, protected : Records
         With the same attributes.
@@ -100,6 +95,10 @@ class Setting:
         """Return the randomness of one attack, whichever others are carried out."""
         return np.random.default_rng([self.seed, zlib.crc32(label.encode())])
 
+    def rate(self, successes: NDArray[np.float64]) -> Estimate:
+        """Estimate a success rate from what came of each attack."""
+        return success_rate(float(successes.sum()), len(successes), self.confidence)
+
     @property
     def control_is(self) -> str:
         """Who the control group is, or what it means that there is none."""
@@ -110,14 +109,9 @@ class Setting:
     def people(
         self, needed: Sequence[str], generator: np.random.Generator
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Choose whom to attack: at most ``n_attacks`` records complete in what is needed.
+        """Choose whom to attack, of the original and of the control group if there is one.
 
-        Returns
-        -------
-        ndarray of float64, shape (n_people, len(needed))
-            Values of people of the original.
-        ndarray of float64, shape (n_control, len(needed)), or None
-            Values of people of the control group, where there is one.
+        At most ``n_attacks`` of either, of those who miss nothing of what is needed: their values.
         """
         chosen = self._chosen(self.original, needed, generator)
         if self.control is None:
@@ -131,3 +125,12 @@ class Setting:
         if len(candidates) <= self.n_attacks:
             return candidates
         return candidates[np.sort(generator.choice(len(candidates), self.n_attacks, replace=False))]
+
+    def search(
+        self, rows: NDArray[np.float64], people: NDArray[np.float64], names: Sequence[str]
+    ) -> Rows | None:
+        """Arrange rows to be compared with people, in whose deviations; None without either."""
+        if not len(rows) or not len(people):
+            return None
+        is_category = self.original.categorical(names)
+        return Rows.arrange(rows, standard_weights(people, is_category), is_category)

@@ -1,17 +1,132 @@
-"""What came of all attacks on a release, for its custodian."""
+"""What came of attacks: success, baseline, control and interval, never one without the others.
 
+A success rate by itself says nothing about a release: a coin is right half the time, and who
+knows the population guesses well about anybody. Giomi, Boenisch, Wehmeyer and Tasnadi (2023)
+therefore set beside the attack a baseline, which does without the release, and a control,
+the same attack on people who were not in the original. What the release itself gives away is
+the excess (success - base)/(1 - base): of what the base leaves unknown, the part that the
+attack finds.
+"""
+
+import math
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from microveil.risk.attacks.outcome import AttackOutcome, percent
-from microveil.risk.attacks.records import NO_CONTROL
+from microveil.measures.estimates import Estimate, Median, excess, percent
 from microveil.text import aligned, one_line
 
-__all__ = ["AttackReport"]
+__all__ = ["NO_CONTROL", "AttackOutcome", "AttackReport"]
 
+NO_CONTROL = (
+    "no control group: success beyond the baseline includes what the population reveals about "
+    "anybody"
+)
 TEXT_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackOutcome:
+    """What came of one attack: a figure about risk with all that it must not stand without.
+
+    Attributes
+    ----------
+    attack : str
+        Which attack.
+    known : tuple[str, ...]
+        What the intruder knows of the people attacked.
+    secret : str or None
+        What the intruder wants to know, where that is an attribute.
+    rule : str
+        When an attack counts as a success.
+    n_left_out : int
+        Records that could not take part for a missing value.
+    success, baseline : Estimate
+        Of the attack on people of the original, and of an intruder who does without it.
+    baseline_is : str
+        What that intruder does.
+    control : Estimate or None
+        Of the same attack on people who were not in the original.
+    control_is : str
+        Who they were, or why there is none.
+    confidence : float
+        Of every interval.
+    details : Mapping[str, Estimate]
+        Further figures of the attack, by name.
+    distances : Mapping[str, Median]
+        Median distances to the closest record of the original in standard deviations, by whose
+        they are.
+    """
+
+    attack: str
+    known: tuple[str, ...]
+    secret: str | None = None
+    rule: str
+    n_left_out: int
+    success: Estimate
+    baseline: Estimate
+    baseline_is: str
+    control: Estimate | None = None
+    control_is: str
+    confidence: float
+    details: Mapping[str, Estimate] = field(default_factory=dict)
+    distances: Mapping[str, Median] = field(default_factory=dict)
+
+    @property
+    def n_attacks(self) -> int:
+        """How many attacks were carried out."""
+        return self.success.n or 0
+
+    @property
+    def successes(self) -> float:
+        """How many attacks succeeded; guesses among ties count as fractions."""
+        return 0.0 if math.isnan(self.success.value) else self.success.value * self.n_attacks
+
+    @property
+    def beyond(self) -> str:
+        """What the risk is in excess of: "control", or "baseline" where there is none."""
+        return "baseline" if self.control is None else "control"
+
+    @property
+    def risk(self) -> Estimate:
+        """What the release gives away beyond control or baseline, as `excess`."""
+        return excess(self.success, self.baseline if self.control is None else self.control)
+
+    @property
+    def beats_baseline(self) -> bool:
+        """Whether the whole interval of the success lies above that of the baseline.
+
+        Where it does not, the attack was no better than guessing, and a low risk speaks of
+        a weak attack as much as of a safe release.
+        """
+        return self.success.interval[0] > self.baseline.interval[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as JSON knows it: no NaN, None instead.
+
+        Every figure has its ``rate``, ``interval`` and ``n``; ``control`` may be None, and
+        ``control_is`` then says why.
+        """
+        return {
+            "attack": self.attack,
+            "known": list(self.known),
+            "secret": self.secret,
+            "rule": self.rule,
+            "n_attacks": self.n_attacks,
+            "n_left_out": self.n_left_out,
+            "successes": self.successes,
+            "success": self.success.to_dict(),
+            "baseline": self.baseline.to_dict(),
+            "baseline_is": self.baseline_is,
+            "control": None if self.control is None else self.control.to_dict(),
+            "control_is": self.control_is,
+            "risk": {**self.risk.to_dict(), "beyond": self.beyond},
+            "beats_baseline": self.beats_baseline,
+            "confidence": self.confidence,
+            "details": {name: estimate.to_dict() for name, estimate in self.details.items()},
+            "distances": {name: median.to_dict() for name, median in self.distances.items()},
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -20,7 +135,7 @@ class AttackReport:
 
     It depends on the original, so it is for the custodian, not for publication.
 
-    Parameters
+    Attributes
     ----------
     n_original, n_protected : int
         Records of the tables.

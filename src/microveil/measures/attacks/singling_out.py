@@ -13,16 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy  # which loads its parts when they are used
+from numpy.typing import ArrayLike, NDArray
 
 from microveil.kernels import attacks as kernel
-from microveil.risk.attacks.combinatorics import chance_of_one
-from microveil.risk.attacks.nearest import in_threads
-from microveil.risk.attacks.outcome import AttackOutcome, Estimate, success_rate
-from microveil.risk.attacks.records import Setting
+from microveil.measures.attacks.outcome import AttackOutcome
+from microveil.measures.attacks.setting import Setting
+from microveil.measures.estimates import Estimate, success_rate
+from microveil.measures.nearest import in_threads
 from microveil.table import Numbers, decimals_seen
 
-__all__ = ["Predicates", "singling_out"]
+__all__ = ["Predicates", "chance_of_one", "singling_out"]
 
 # As the kernel numbers the comparisons of a predicate.
 UNUSED, EQUAL, AT_LEAST, AT_MOST = range(4)
@@ -35,7 +36,7 @@ MOST_STEPS = 2**62
 class Predicates:
     """Conjunctions of comparisons, each with one attribute.
 
-    Parameters
+    Attributes
     ----------
     comparisons : ndarray of int8, shape (n_predicates, n_attributes)
         0 leaves the attribute out, 1 is equal, 2 at least, 3 at most.
@@ -75,39 +76,16 @@ def singling_out(
 ) -> AttackOutcome:
     """Single people out by predicates read off the release.
 
-    Parameters
-    ----------
-    setting : Setting
-        The records need not correspond.
-    known : sequence of str
-        The attributes that predicates may be about.
-    together : bool
-        False: predicates about one attribute each, that it equals a value which one released
-        row has, is at most the least released value, or at least the greatest. True: about
-        all attributes at once, from a released row: numbers above the released median are to
-        be at least, others at most as great, categories equal; kept where they select this
-        row alone of all released ones.
+    They are about one attribute each: that it equals a value which one released row has, is at most
+    the least released value, or at least the greatest. Or about all attributes ``together``, from a
+    released row: numbers above the released median are to be at least, others at most as great,
+    categories equal; kept where they select this row alone of all released ones.
 
-    Returns
-    -------
-    AttackOutcome
-        The baseline makes the same comparisons with values drawn at random from the released
-        range. A control group that is larger than the original counts as all its parts of
-        the original's size; the rate of a smaller one is scaled up as the attack's own is
-        between parts of that size and the whole.
-
-    Notes
-    -----
-    O(n log n) time to sort the attributes, and for each predicate a look at the records that
+    The baseline makes the same comparisons with values drawn at random from the released range. A
+    control group that is larger than the original counts as all its parts of the original's size;
+    the rate of a smaller one is scaled up as the attack's own is between parts of that size and the
+    whole. O(n log n) time to sort the attributes, and for each predicate a look at the records that
     its least common condition selects.
-
-    Examples
-    --------
-    >>> from microveil.risk.attacks import Records
-    >>> ages = np.array([[20.0], [30.0], [30.0], [40.0]])
-    >>> before = Records(names=("AGE",), values=ages, is_category=np.array([False]))
-    >>> singling_out(Setting(original=before, protected=before), ["AGE"]).successes
-    4.0
     """
     original, protected = setting.original, setting.protected
     generator = setting.generator(f"singling out {together}")
@@ -118,14 +96,12 @@ def singling_out(
     else:
         predicates = _apart(rows, is_category, setting.n_attacks, generator)
     counts = predicates.counts(original.columns(known))
-    success = success_rate(float(np.sum(counts == 1)), len(counts), setting.confidence)
     return AttackOutcome(
         attack=f"singling out by {'all attributes' if together else 'one attribute'}",
         known=tuple(known),
-        secret=None,
         rule="exactly one person of the original meets the condition",
         n_left_out=int((~complete).sum()) if together else 0,
-        success=success,
+        success=setting.rate((counts == 1).astype(np.float64)),
         baseline=_at_random(setting, predicates, known, generator),
         baseline_is="compares with values drawn at random from the released range",
         control=_on_control(setting, predicates, known, counts),
@@ -201,7 +177,7 @@ def _at_random(
     counts = Predicates(comparisons=twins.comparisons, values=values).counts(
         setting.original.columns(known)
     )
-    return success_rate(float(np.sum(counts == 1)), len(counts), setting.confidence)
+    return setting.rate((counts == 1).astype(np.float64))
 
 
 def _drawn(
@@ -238,7 +214,7 @@ def _on_control(
     n, n_control = setting.original.n_records, setting.control.n_records
     n_drawn = min(n, n_control)
     chances = chance_of_one(predicates.counts(setting.control.columns(known)), n_control, n_drawn)
-    rate = success_rate(float(chances.sum()), len(chances), setting.confidence)
+    rate = setting.rate(chances)
     in_part = float(chance_of_one(counts, n, n_drawn).sum())
     if n_drawn == n or not in_part:
         return rate
@@ -249,3 +225,27 @@ def _on_control(
         interval=(min(1.0, factor * low), min(1.0, factor * high)),
         n=rate.n,
     )
+
+
+def chance_of_one(counts: ArrayLike, n_records: int, n_drawn: int) -> NDArray[np.float64]:
+    """Return the chance that a predicate selects exactly one of the records drawn.
+
+    It is C(n_records - count, n_drawn - 1) count/C(n_records, n_drawn), where ``counts`` are those
+    of the records that each predicate selects, and the records are drawn without replacement.
+
+    >>> chance_of_one([0, 1, 2], 4, 2).round(4)
+    array([0.    , 0.5   , 0.6667])
+    """
+    count = np.asarray(counts, dtype=np.int64)
+    if n_drawn == n_records:
+        return np.equal(count, 1).astype(np.float64)
+    # As the chance that of all records selected exactly one is among those drawn.
+    left = n_records - n_drawn
+    possible = (count > 0) & (count - 1 <= left)
+    others = np.where(possible, count - 1, 0)
+    log_gamma = scipy.special.gammaln
+    logs = log_gamma(left + 1.0) - log_gamma(left - others + 1.0)
+    logs -= log_gamma(float(n_records)) - log_gamma(n_records - others + 0.0)
+    chances: NDArray[np.float64] = np.where(possible, np.exp(logs), 0.0)
+    chances *= count * (n_drawn / n_records)
+    return chances

@@ -1,0 +1,181 @@
+"""Whether a person was in the original, and whether rows lie nearer to people who were.
+
+For membership inference the intruder knows all attributes of a person and asks how far the nearest
+released row is: people of the original should be nearer than others (Shokri, Stronati, Song and
+Shmatikov 2017 asked this of models, Stadler, Oprisanu and Troncoso 2022 of synthetic data).
+
+The distance to the closest record is after the holdout-based one of Platzer and Reutterer (2021):
+rows that were made from people of the original lie nearer to them than to people drawn alike who
+were held out.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy  # which loads its parts when they are used
+from numpy.typing import NDArray
+
+from microveil.errors import RequestError
+from microveil.measures.attacks.outcome import AttackOutcome
+from microveil.measures.attacks.setting import Records, Setting
+from microveil.measures.estimates import Estimate, median_of, success_rate
+from microveil.measures.nearest import Rows
+
+__all__ = ["area_under_curve", "closest_record", "membership"]
+
+SMALLEST = 1e-12
+
+
+def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
+    """Tell members from others by the distance to the nearest released row.
+
+    As many members as others are attacked. On half of them the intruder learns at which distance
+    the two are told apart best; success is to tell one of the other half rightly, the baseline a
+    toss. The risk is then the share of members rightly taken for such less the share of others
+    wrongly: the advantage of Yeom, Giacomelli, Fredrikson and Jha (2018).
+    """
+    _control(setting)
+    original, confidence = setting.original, setting.confidence
+    complete = original.complete_columns(known)
+    search = setting.search(setting.protected.complete_columns(known), complete, known)
+    generator = setting.generator("membership")
+    people = [group for group in setting.people(known, generator) if group is not None]
+    n = min(len(group) for group in people)
+    distances = np.empty((2, 0))
+    if n > 1 and search is not None:
+        # In random order, so that the halves are, and neither group exceeds the other.
+        distances = np.stack(
+            [search.distances(generator.permutation(group)[:n]) for group in people]
+        )
+    half = distances.shape[1] // 2
+    threshold = _best_threshold(*distances[:, :half]) if half else np.nan
+    members, others = (distances[:, half:] <= threshold).astype(np.float64)
+    return AttackOutcome(
+        attack="membership inference",
+        known=tuple(known),
+        rule="a person is rightly said to have been in the original, or not to have been",
+        n_left_out=original.n_records - len(complete),
+        success=setting.rate(np.concatenate([members, 1 - others])),
+        baseline=Estimate.exact(0.5),
+        baseline_is="tosses a coin",
+        control_is="the control group is what the members are to be told from",
+        confidence=confidence,
+        details={
+            "area under the curve": area_under_curve(*distances, confidence=confidence),
+            "members found": setting.rate(members),
+            "others taken for such": setting.rate(others),
+        },
+    )
+
+
+def _control(setting: Setting) -> Records:
+    if setting.control is None:
+        raise RequestError(
+            "control",
+            "this can only be told beside people who were not in the original",
+            "pass a table of such people as control",
+        )
+    return setting.control
+
+
+def _best_threshold(members: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+    """Return the distance up to which people are best taken for members, -1 for never."""
+    thresholds = np.concatenate([[-1.0], np.unique(np.concatenate([members, others]))])
+    found, mistaken = (
+        np.searchsorted(np.sort(group), thresholds, side="right") for group in (members, others)
+    )
+    return float(thresholds[np.argmax(found - mistaken)])
+
+
+def area_under_curve(
+    members: NDArray[np.float64], others: NDArray[np.float64], *, confidence: float
+) -> Estimate:
+    """Estimate the chance that a member is nearer than another person, ties counting half.
+
+    The interval is Newcombe's (2006): the areas whose own standard deviation, as Hanley and McNeil
+    (1982) approximate it, explains the difference. It keeps to 0 and 1, and has a width at either.
+
+    >>> estimate = area_under_curve(np.arange(50.0), np.arange(50.0) + 25, confidence=0.95)
+    >>> round(estimate.value, 3), [round(end, 3) for end in estimate.interval]
+    (0.875, [0.785, 0.928])
+    """
+    n, n_others = len(members), len(others)
+    if n == 0 or n_others == 0:
+        return Estimate(value=np.nan, interval=(0.0, 1.0), n=0)
+    in_order = np.sort(others)
+    nearer = n_others - np.searchsorted(in_order, members, side="right")
+    tied = n_others - np.searchsorted(in_order, members) - nearer
+    area = float(np.sum(nearer + tied / 2)) / (n * n_others)
+    quantile = float(scipy.special.ndtri((1 + confidence) / 2))
+
+    def beyond(candidate: float) -> float:
+        middle = (n + n_others) / 2 - 1
+        variance = candidate * (1 - candidate)
+        variance *= 1 + middle * ((1 - candidate) / (2 - candidate) + candidate / (1 + candidate))
+        return (area - candidate) ** 2 - quantile**2 * variance / (n * n_others)
+
+    # At an area of 0 or 1 the function is 0 as well: that is not the end that is wanted.
+    root = scipy.optimize.brentq
+    lower = root(beyond, 0.0, min(area, 1 - SMALLEST)) if area > 0 else 0.0
+    upper = root(beyond, max(area, SMALLEST), 1.0) if area < 1 else 1.0
+    return Estimate(value=area, interval=(float(lower), float(upper)), n=n + n_others)
+
+
+def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
+    """Take each released row to the closest of all people, of the original or held out.
+
+    Success is that the closest person is of the original; among equally close ones the share of
+    them that is. The baseline is the original's share of all people: where rows have nothing of
+    these very people, each is as likely to be the closest.
+    """
+    generator = setting.generator("closest record")
+    original, others, released = (
+        records.complete_columns(known)
+        for records in (setting.original, _control(setting), setting.protected)
+    )
+    rows, strangers = (
+        table[np.sort(generator.permutation(len(table))[: setting.n_attacks])]
+        for table in (released, others)
+    )
+    n_people = len(original) + len(others)
+    success = success_rate(0.0, 0, setting.confidence)
+    to_row, to_stranger = np.empty(0), np.empty(0)
+    members = setting.search(original, original, known)
+    people = setting.search(np.vstack([original, others]), original, known)
+    if members is not None and people is not None and len(others) and len(rows):
+        to_row, to_stranger = (members.distances(table) for table in (rows, strangers))
+        is_member = np.repeat([1.0, 0.0], [len(original), len(others)])
+        success = _closest_of_original(rows, people, is_member, setting.confidence)
+    return AttackOutcome(
+        attack="distance to the closest record",
+        known=tuple(known),
+        rule="the person closest to a released row is of the original, not held out",
+        n_left_out=setting.protected.n_records - len(released),
+        success=success,
+        baseline=Estimate.exact(len(original) / n_people if n_people else np.nan),
+        baseline_is="takes anybody of the original and of the control group",
+        control_is="the control group is what the people are to be told from",
+        confidence=setting.confidence,
+        distances={
+            "released rows": median_of(np.sqrt(to_row), setting.confidence),
+            "control group": median_of(np.sqrt(to_stranger), setting.confidence),
+        },
+    )
+
+
+def _closest_of_original(
+    rows: NDArray[np.float64], people: Rows, is_member: NDArray[np.float64], confidence: float
+) -> Estimate:
+    """Estimate how often the closest person is of the original.
+
+    Where rows have nothing of these people, it is by chance who was held out, once for each
+    person however many rows lie closest to that one. So the interval is that of the effective
+    number of rows: their square over the sum of the squares of how many have one person closest.
+    """
+    distances = people.distances(rows)
+    counts = people.count_at(rows, distances, is_member, np.ones((len(rows), 2)))
+    share = float(np.mean(counts[:, 1] / counts[:, 0]))
+    of_person = np.unique(people.first_at(rows, distances), return_counts=True)[1]
+    effective = len(rows) ** 2 // int(np.sum(of_person**2))
+    interval = success_rate(share * effective, effective, confidence).interval
+    return Estimate(value=share, interval=interval, n=len(rows))

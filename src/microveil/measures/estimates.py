@@ -1,0 +1,163 @@
+"""Rates and medians, never without an interval."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy  # which loads its parts when they are used
+from numpy.typing import NDArray
+
+__all__ = ["Estimate", "Median", "excess", "median_of", "percent", "success_rate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A rate with its confidence interval.
+
+    Attributes
+    ----------
+    value : float
+        Between 0 and 1; NaN where nothing was tried.
+    interval : tuple[float, float]
+        Of no width where the rate was not estimated but counted out.
+    n : int or None
+        Number of attacks it rests on; None where it was counted out.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    n: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as JSON knows it: None instead of NaN."""
+        return {
+            "rate": None if math.isnan(self.value) else self.value,
+            "interval": list(self.interval),
+            "n": self.n,
+        }
+
+    @classmethod
+    def exact(cls, value: float) -> "Estimate":
+        """Return a rate that was counted out, which has no sampling error."""
+        return cls(value=value, interval=(0.0, 1.0) if math.isnan(value) else (value, value))
+
+
+def success_rate(successes: float, n_attacks: int, confidence: float) -> Estimate:
+    """Estimate a success rate with the interval of Clopper and Pearson (1934).
+
+    It holds the true rate with at least the confidence stated, also for rates close to 0 or 1,
+    where most risks and baselines lie and approximate intervals fall short. Guesses among ties
+    count as fractions: these vary no more than zeros and ones of the same mean, for which it is
+    meant. NaN, from 0 to 1, where there was no attack.
+
+    >>> estimate = success_rate(10, 100, 0.95)
+    >>> estimate.value, [round(end, 4) for end in estimate.interval]
+    (0.1, [0.049, 0.1762])
+    """
+    if n_attacks == 0:
+        return Estimate(value=math.nan, interval=(0.0, 1.0), n=0)
+    successes = min(max(successes, 0.0), float(n_attacks))
+    failures, tail = n_attacks - successes, (1 - confidence) / 2
+    inverse = scipy.special.betaincinv
+    lower = float(inverse(successes, failures + 1, tail)) if successes > 0 else 0.0
+    upper = float(inverse(successes + 1, failures, 1 - tail)) if failures > 0 else 1.0
+    return Estimate(value=successes / n_attacks, interval=(lower, upper), n=n_attacks)
+
+
+def excess(success: Estimate, base: Estimate) -> Estimate:
+    """Estimate what an attack finds of that which its base leaves unknown.
+
+    It is (success - base)/(1 - base), 0 where that is negative, and undetermined (0, from 0 to 1)
+    where the base leaves nothing unknown: 1 less a ratio of failure rates. Its interval is Donner
+    and Zou's (2012), for ratios, from the intervals of both rates taken as independent: each end of
+    the one is combined with the opposite end of the other as their distances from the estimates
+    ask. Where attack and baseline had the same people as targets they go up and down together, and
+    the interval is wider than it need be.
+
+    >>> found = excess(success_rate(60, 100, 0.95), Estimate.exact(0.5))
+    >>> round(found.value, 4), [round(end, 4) for end in found.interval]
+    (0.2, [0.0, 0.3934])
+    """
+    if math.isnan(success.value) or math.isnan(base.value):
+        return Estimate(value=math.nan, interval=(0.0, 1.0), n=success.n)
+    if base.value >= 1:
+        return Estimate(value=0.0, interval=(0.0, 1.0), n=success.n)
+    missed, left = 1 - success.value, 1 - base.value
+    missed_low, missed_high = 1 - success.interval[1], 1 - success.interval[0]
+    left_low, left_high = 1 - base.interval[1], 1 - base.interval[0]
+    product = missed * left
+
+    def root(missed_end: float, left_end: float) -> float:
+        swing = missed_end * (2 * missed - missed_end) * left_end * (2 * left - left_end)
+        return math.sqrt(max(0.0, product**2 - swing))
+
+    low, high = 0.0, math.inf
+    if missed_low > 0:
+        low = missed_low * (2 * missed - missed_low) / (product + root(missed_low, left_high))
+    if left_low > 0:
+        high = (product + root(missed_high, left_low)) / (left_low * (2 * left - left_low))
+    value, *ends = (min(1.0, max(0.0, 1 - ratio)) for ratio in (missed / left, high, low))
+    return Estimate(value=value, interval=(ends[0], ends[1]), n=success.n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Median:
+    """A median, NaN of nothing, and where the median of others drawn alike would lie."""
+
+    value: float
+    interval: tuple[float, float]
+    n: int
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.value:.3g} ({low:.3g} to {high:.3g})" if self.n else "-"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the median as JSON knows it: None instead of NaN."""
+        value, *ends = (
+            None if math.isnan(figure) else figure for figure in (self.value, *self.interval)
+        )
+        return {"median": value, "interval": ends, "n": self.n}
+
+
+def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
+    """Return the median of independent values.
+
+    The ends of its interval are the values whose ranks lie z/2 roots of n from the middle one,
+    rounded outwards, z the standard normal quantile; the extremes where there are few.
+
+    >>> str(median_of(np.arange(101.0)))
+    '50 (40 to 60)'
+    """
+    in_order, n = np.sort(values), len(values)
+    if not n:
+        return Median(value=math.nan, interval=(math.nan, math.nan), n=0)
+    middle, reach = (n - 1) / 2, float(scipy.special.ndtri((1 + confidence) / 2)) * math.sqrt(n) / 2
+    low, high = max(math.floor(middle - reach), 0), min(math.ceil(middle + reach), n - 1)
+    ends = float(in_order[low]), float(in_order[high])
+    return Median(value=float(np.median(in_order)), interval=ends, n=n)
+
+
+def percent(estimate: Estimate) -> str:
+    """Write a rate in percent with its interval; an exact one without.
+
+    >>> percent(Estimate(value=0.123, interval=(0.101, 1.0), n=80)), percent(Estimate.exact(0.001))
+    ('12.3 (10.1-100)', '0.10')
+    """
+    if math.isnan(estimate.value):
+        return "-"
+    low, high = estimate.interval
+    if estimate.n is None:
+        return _shown(estimate.value)
+    return f"{_shown(estimate.value)} ({_shown(low)}-{_shown(high)})"
+
+
+def _shown(rate: float) -> str:
+    """Write a rate in percent, with three figures or so."""
+    hundredths = 100 * rate
+    if rate in {0, 1}:
+        return str(int(hundredths))
+    if hundredths >= 10:
+        return f"{hundredths:.1f}"
+    return f"{hundredths:.2f}" if hundredths >= 0.1 else f"{hundredths:.2g}"
