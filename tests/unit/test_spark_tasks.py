@@ -1,7 +1,6 @@
 """What tasks of Spark make of batches, without a session: as memory does, and no value is told."""
 
 import json
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -37,7 +36,7 @@ def attribute(kind="WHOLE", lower=0, upper=120):
 
 def on_grid(cells, own, *, clamp=False):
     """What the task gives for one batch: units, and what it tells."""
-    batch = pa.record_batch({table.KEY: range(len(cells)), "units0": cells})
+    batch = pa.record_batch({table.KEY: pa.array(range(len(cells))), "units0": cells})
     (found,) = table.on_grids({"units0": own}, [], clamp)(iter([batch]))
     told = found[table.TOLD].to_pylist()
     assert told[1:] == [None] * (len(cells) - 1)
@@ -100,29 +99,45 @@ def test_missing_values_are_refused_with_their_number_or_left_out():
     assert of_column([none["units0"]], 2, missing="protect").n_present == 0
 
 
-@given(
-    st.lists(st.integers(-9, 9), min_size=1, max_size=40),
-    st.integers(1, 9),
-    st.integers(1, 40),
-    st.randoms(),
-)
-def test_summaries_are_those_of_memory_whatever_parts_and_batches_they_come_in(
-    values, k, length, random
+def test_records_are_numbered_in_the_order_of_their_keys_and_no_key_is_there_twice():
+    """Across batches too; keys that are missing, or the one before them, are told of."""
+    keys = [pa.array(own, pa.string()) for own in ([None, None, "a"], [], ["a", "b", "b"], ["c"])]
+    batches = [pa.record_batch({table.KEY: own}) for own in keys]
+    found = [*table.on_grids({}, [], clamp=False)(iter(batches))]
+    assert pa.Table.from_batches(found)[table.NUMBER].to_pylist() == [*range(7)]
+    told = [json.loads(one[table.TOLD].to_pylist()[0]) for one in found]
+    assert [one["n_others"] for one in told] == [2, 2, 0]
+
+
+VALUES = st.lists(st.integers(-9, 9), min_size=1, max_size=40)
+PLACES = st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 40)), max_size=5)
+
+
+def in_ranges(values, splits, length):
+    """The rows that tasks make of records, of so many each, for the ranges between splits."""
+    share = clusters.shared(clusters.Starts(*np.array(splits, dtype=np.int64).reshape(-1, 2).T))
+    for start in range(0, len(values), length):
+        some = values[start : start + length]
+        batch = pa.record_batch({"units": some, "number": np.arange(start, start + len(some))})
+        yield from share(iter([batch.slice(0, 1), batch.slice(1)]))
+
+
+@given(VALUES, st.integers(1, 9), st.integers(1, 40), PLACES, st.randoms())
+def test_clusters_are_those_of_memory_whatever_ranges_and_tasks_records_come_in(
+    values, k, length, splits, random
 ):
-    """Bit by bit, squares too: each cluster is whole in one part."""
+    """Their summaries, and who is in them by value and number, with clusters across ranges."""
     k = min(k, len(values))
     partition = ranking(values, k)
-    rows = [*zip(partition.labels.tolist(), values, strict=True)]
-    random.shuffle(rows)
-    parts = [[row for row in rows if row[0] % 2 == own] for own in range(2)]
-    found = []
-    for part in parts:
-        batches = [part[start : start + length] for start in range(0, len(part), length)]
-        found += clusters.summaries(
-            pa.record_batch({"cluster": [c for c, _ in some], "units": [u for _, u in some]})
-            for some in batches
-        )
-    summary = clusters._checked(pa.Table.from_batches(found).sort_by("cluster"), partition.sizes)
+    shares = [*in_ranges(values, sorted(splits), length)]
+    random.shuffle(shares)
+    held = pa.Table.from_batches(shares)
+    counts = np.zeros(len(splits) + 1, dtype=np.int64)
+    np.add.at(counts, held["range"].to_numpy(), held["count"].to_numpy())
+    task = clusters.summaries(np.cumsum(counts) - counts, len(values), k)
+    summary, starts = clusters.joined(pa.Table.from_batches(task(shares)), partition.sizes)
+    places = starts.places(np.array(values), np.arange(len(values)))
+    assert places.tolist() == partition.labels.tolist()
     in_order = np.sort(values)
     ends = np.cumsum(summary.sizes)
     for nth, end in enumerate(ends):
@@ -134,25 +149,17 @@ def test_summaries_are_those_of_memory_whatever_parts_and_batches_they_come_in(
 
 
 def test_summaries_of_other_clusters_are_refused():
-    """One that is lost, one that has another size, and two that lie across each other."""
-    for rows in ([(0, 1), (0, 2)], [(0, 1), (1, 2), (1, 3)], [(0, 1), (0, 9), (1, 3), (1, 5)]):
-        batch = pa.record_batch({"cluster": [c for c, _ in rows], "units": [u for _, u in rows]})
-        (found,) = clusters.summaries(iter([batch]))
+    """Of fewer records or more, of one that lies across two, and of two that lie across."""
+    (whole,) = in_ranges([1, 2, 3, 4], [], 4)
+    (others,) = in_ranges([1, 2, 3], [], 3)
+    (found,) = clusters.summaries(np.array([0]), 4, 2)(iter([whole]))
+    (of_others,) = clusters.summaries(np.array([0]), 3, 1)(iter([others]))
+    (of_one,) = clusters.summaries(np.array([0]), 4, 4)(iter([whole]))
+    crossed = pa.Table.from_batches([found]).set_column(5, "smallest0", pa.array([1, 1]))
+    for one in (of_others, of_one, found.slice(0, 1), pa.concat_batches([found, found]), crossed):
         with pytest.raises(EngineError, match="lost or counted twice"):
-            clusters._checked(pa.Table.from_batches([found]), ranking_sizes(4, 2))
-
-
-@given(st.integers(1, 500), st.integers(1, 500))
-def test_spark_finds_the_cluster_of_a_rank_as_memory_does(n_records, k):
-    """The expression that Spark works out, read as Python reads it."""
-    k = min(k, n_records)
-    words = clusters._cluster_of_rank(n_records, k).replace("if(", "chosen(").replace("div", "//")
-    found = [
-        eval(words, {"chosen": lambda one, then, other: then if one else other, "least": min,  # noqa: S307
-                     "rank": rank, "__builtins__": {}})
-        for rank in range(n_records)
-    ]  # fmt: skip
-    assert found == ranking(np.arange(n_records), k).labels.tolist()
+            clusters.joined(pa.table(one), ranking_sizes(4, 2))
+    assert clusters.joined(pa.table(found), ranking_sizes(4, 2))[0].sums.tolist() == [3, 7]
 
 
 class Settings:
@@ -263,13 +270,12 @@ def test_no_pass_makes_more_counts_than_are_said_to_come(sizes):
     assert all(sum(some) <= counts.MOST_COUNTS or len(some) == 1 for some in passes)
 
 
-def test_records_take_the_cell_of_their_cluster_and_of_none_that_there_is_not():
-    """A record that lost its cluster has the number behind the last one: that is an error."""
-    take = protecting.taking(attribute(), np.array([7, 40, 90]))
+def test_records_take_the_cell_of_their_cluster_and_missing_ones_none():
+    """Of equal values by their numbers."""
+    starts = clusters.Starts(np.array([1, 5, 5]), np.array([3, 0, 9]))
+    take = protecting.taking(attribute(), starts, np.array([7, 40, 90]))
     missing = np.array([False, True, False, False])
-    column = GridColumn(attribute=attribute(), values=np.array([2, 0, 2]), missing=missing)
-    found = take(column, RandomSource.seeded(1))
-    assert found.values[~missing].tolist() == [90, 7, 90]
+    column = GridColumn(attribute=attribute(), values=np.array([5, 4, 5]), missing=missing)
+    found = take(column, np.array([9, 1, 2, 8]), RandomSource.seeded(1))
+    assert found.values[~missing].tolist() == [90, 7, 40]
     assert found.missing is missing
-    with pytest.raises(IndexError):
-        take(replace(column, values=np.array([2, 3, 0])), RandomSource.seeded(1))

@@ -167,3 +167,19 @@ def look_up(values, per_unit, lowest, table, missing, found):
             found[i] = missing
         else:
             found[i] = table[np.int64(np.rint(values[i] * per_unit)) - lowest]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def place(values, ties, of_values, of_ties, places):
+    """Write how many of some pairs, in ascending order, are at most each (value, tie), less 1."""
+    for record in range(values.shape[0]):
+        value, tie = values[record], ties[record]
+        low, high = 0, of_values.shape[0]
+        while low < high:
+            middle = (low + high) >> 1
+            own = of_values[middle]
+            if own < value or (own == value and of_ties[middle] <= tie):
+                low = middle + 1
+            else:
+                high = middle
+        places[record] = low - 1

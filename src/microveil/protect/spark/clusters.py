@@ -1,37 +1,60 @@
-"""Clusters of one attribute by rank: a summary on the driver, and who is in them in Spark."""
+"""Clusters of one attribute by rank: a summary on the driver, and where each of them begins.
 
-from collections.abc import Iterator
-from typing import Any
+Records are in the order of their values, and of their numbers where these are equal. Tasks share
+them out by ranges of that order, which the driver chooses by a sample. The counts of the ranges
+make ranks, and what a range has of a cluster is summarised in one task. A record is then found in
+its cluster by value and number: nothing is joined.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from microveil.errors import EngineError
+from microveil.kernels import ranking as kernel
 from microveil.partition.ranking import ranking_sizes
 from microveil.partition.runs import Clusters, summarised
 from microveil.protect.spark.scratch import Scratch, lost_records
-from microveil.protect.spark.table import KEY, SparkColumn, n_parts
+from microveil.protect.spark.table import NUMBER, Batches, SparkColumn, n_parts
 
-__all__ = ["CLUSTER", "by_rank"]
+__all__ = ["Starts", "by_rank", "joined", "shared", "summaries"]
 
-CLUSTER, UNITS, PLACE = "cluster", "units", "place"
+Whole = NDArray[np.int64]
+UNITS, RANGE, COUNT, RANK = "units", "range", "count", "rank"
 # Summaries and plans of so many clusters of one attribute take 1 to 2 GB of the driver.
 MOST_CLUSTERS = 10_000_000
-# Of a place so many bits count the records of one range of a sorted frame; above them is the range.
-BITS = 33
+# Records of the sample for each range: ranges are then within a third of each other or so.
+SAMPLED = 100
+# Records of one range, as bytes: Spark moves few rows, whatever their length.
+SHARE = f"{RANGE} bigint, {COUNT} bigint, {UNITS} binary, {NUMBER} binary"
 ENDS = [f"{end}{nth}" for end in ("smallest", "largest") for nth in range(3)]
-SUMMARY = f"{CLUSTER} bigint, size bigint, sum bigint, squares double, " + ", ".join(
-    f"{name} bigint" for name in ENDS
-)
+FIGURES = [RANK, NUMBER, "size", "sum", *ENDS]
+SUMMARY = "squares double, " + ", ".join(f"{name} bigint" for name in FIGURES)
 
 
-def by_rank(column: SparkColumn, k: int, scratch: Scratch) -> tuple[Any, Clusters]:
-    """Cluster by individual ranking as in memory, keys between ties: (key, cluster), a summary.
+class Starts(NamedTuple):
+    """The value and the number of the first record of each stretch of an order, ascending."""
 
-    Spark sorts the records in ranges, and writes which of its range each is. The counts of the
-    ranges, which come to the driver, make ranks of that, and ranks say the cluster.
-    """
+    units: Whole
+    numbers: Whole
+
+    def places(self, units: Whole, numbers: Whole) -> Whole:
+        """Return the stretch of each record; -1 before the first one.
+
+        >>> of_two = Starts(np.array([3, 3]), np.array([1, 7]))
+        >>> of_two.places(np.array([3, 2, 4, 3]), np.array([6, 9, 0, 7]))
+        array([ 0, -1,  1,  1])
+        """
+        places = np.empty(len(units), dtype=np.int64)
+        kernel.place(units, numbers, *self, places)
+        return places
+
+
+def by_rank(column: SparkColumn, k: int, scratch: Scratch) -> tuple[Clusters, Starts]:
+    """Cluster by individual ranking as in memory: a summary, and the first record of each."""
     from pyspark.sql import functions as sql
 
     n_records, n_clusters = column.n_present, column.n_present // k
@@ -42,68 +65,99 @@ def by_rank(column: SparkColumn, k: int, scratch: Scratch) -> tuple[Any, Cluster
             f"are {n_clusters}",
             f"choose a k of {-(-n_records // MOST_CLUSTERS)} or more",
         )
-    parts = n_parts(n_records)
-    present = column.frame.select(KEY, sql.col(column.units).alias(UNITS)).dropna()
-    in_order = scratch.written(
-        present.repartitionByRange(parts, UNITS, KEY)
-        .sortWithinPartitions(UNITS, KEY)
-        .withColumn(PLACE, sql.monotonically_increasing_id())
-    )
-    rank = sql.col(PLACE) - _shifts(in_order, n_records, scratch)
-    clustered = in_order.select(KEY, UNITS, rank.alias("rank")).select(
-        KEY, UNITS, sql.expr(_cluster_of_rank(n_records, k)).alias(CLUSTER)
-    )
-    of_clusters = clustered.select(CLUSTER, UNITS).repartition(parts, CLUSTER)
-    found = scratch.fetched(of_clusters.mapInArrow(summaries, SUMMARY)).sort_by(CLUSTER)
-    return clustered.select(KEY, CLUSTER), _checked(found, ranking_sizes(n_records, k))
+    n_ranges = n_parts(n_records)
+    present = column.frame.select(NUMBER, sql.col(column.units).alias(UNITS)).dropna()
+    sample = scratch.fetched(present.sample(min(1.0, SAMPLED * n_ranges / n_records)))
+    shares = scratch.written(present.mapInArrow(shared(_splits(sample, n_ranges)), SHARE))
+    counted = scratch.fetched(shares.select(RANGE, COUNT))
+    counts = np.zeros(n_ranges, dtype=np.int64)
+    np.add.at(counts, counted[RANGE].to_numpy(), counted[COUNT].to_numpy())
+    sizes = ranking_sizes(n_records, k)
+    of_ranges = shares.repartition(n_ranges, RANGE)
+    found = of_ranges.mapInArrow(summaries(np.cumsum(counts) - counts, n_records, k), SUMMARY)
+    return joined(scratch.fetched(found), sizes)
 
 
-def _shifts(in_order: Any, n_records: int, scratch: Scratch) -> Any:
-    """Return what is to be taken off the places of each range for ranks, by the ranges' counts."""
-    from pyspark.sql import functions as sql
-
-    part, place = sql.shiftright(PLACE, BITS), sql.col(PLACE).bitwiseAND((1 << BITS) - 1)
-    counted = sql.count(UNITS).alias("count"), sql.max(place).alias("last")
-    counts = scratch.fetched(in_order.groupBy(part.alias("part")).agg(*counted)).sort_by("part")
-    parts, sizes, last = (counts[name].to_numpy() for name in ("part", "count", "last"))
-    if sizes.sum() != n_records or not np.array_equal(last, sizes - 1):
-        raise lost_records()
-    shifts = np.zeros(int(parts[-1]) + 1, dtype=np.int64)
-    shifts[parts] = (parts << BITS) - (np.cumsum(sizes) - sizes)
-    of_part = sql.array(*(sql.lit(shift).cast("bigint") for shift in shifts.tolist()))
-    return sql.element_at(of_part, part.cast("int") + 1)
+def _splits(sample: pa.Table, n_ranges: int) -> Starts:
+    """Return where all ranges but the first one begin, by a sample of the records."""
+    in_order = sample.sort_by([(UNITS, "ascending"), (NUMBER, "ascending")])
+    own = in_order.take(np.arange(1, n_ranges) * len(sample) // n_ranges)
+    return Starts(own[UNITS].to_numpy(), own[NUMBER].to_numpy())
 
 
-def _cluster_of_rank(n_records: int, k: int) -> str:
-    """Return the cluster of a rank as Spark works it out, see `ranking_sizes`.
+def shared(splits: Starts) -> Callable[[Batches], Batches]:
+    """Make the task that shares its records out by ranges, a row for each."""
 
-    >>> _cluster_of_rank(11, 3)
-    'if(rank >= 8, (rank - 2) div 3, least(rank div 3, 1))'
+    def task(batches: Batches) -> Batches:
+        if every := [*batches]:
+            table = pa.Table.from_batches(every)
+            units, numbers = table[UNITS].to_numpy(), table[NUMBER].to_numpy()
+            places = splits.places(units, numbers) + 1
+            order = np.argsort(places, kind="stable")
+            ranges, counts = np.unique(places, return_counts=True)
+            ends = np.cumsum(counts)[:-1]
+            rows = [[own.tobytes() for own in np.split(cells[order], ends)]
+                    for cells in (units, numbers)]  # fmt: skip
+            own = [pa.array(cells, pa.binary()) for cells in rows]
+            names = [RANGE, COUNT, UNITS, NUMBER]
+            yield pa.RecordBatch.from_arrays([pa.array(ranges), pa.array(counts), *own], names)
+
+    return task
+
+
+def summaries(firsts: Whole, n_records: int, k: int) -> Callable[[Batches], Batches]:
+    """Make the task that summarises what its ranges have of each cluster, by the kernel of memory.
+
+    ``firsts`` are the ranks at which the ranges begin.
     """
-    middle, rest = n_records // k // 2, n_records % k
-    behind, before = f"(rank - {rest}) div {k}", f"least(rank div {k}, {middle})"
-    return f"if(rank >= {(middle + 1) * k + rest}, {behind}, {before})"
+
+    def task(batches: Batches) -> Batches:
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        ends = np.cumsum(ranking_sizes(n_records, k))
+        for one in {row[RANGE] for row in rows}:
+            units, numbers = (
+                np.frombuffer(b"".join(row[name] for row in rows if row[RANGE] == one), np.int64)
+                for name in (UNITS, NUMBER)
+            )
+            order, first = np.lexsort((numbers, units)), firsts[one]
+            stop = first + len(order)
+            inner = ends[np.searchsorted(ends, first, "right") : np.searchsorted(ends, stop)]
+            ranks = np.concatenate([[first], inner])
+            found = summarised(units[order], np.diff(ranks, append=stop))
+            sizes, own = found.sizes, numbers[order[ranks - first]]
+            columns = [ranks, own, sizes, found.sums, *found.smallest, *found.largest]
+            arrays = [pa.array(column) for column in (found.squares, *columns)]
+            yield pa.RecordBatch.from_arrays(arrays, ["squares", *FIGURES])
+
+    return task
 
 
-def summaries(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Summarise the clusters that a task has, each of them whole, by the kernel of memory."""
-    if every := [*batches]:
-        table = pa.Table.from_batches(every)
-        cluster, units = table[CLUSTER].to_numpy(), table[UNITS].to_numpy()
-        numbers, sizes = np.unique(cluster, return_counts=True)
-        found = summarised(units[np.lexsort((units, cluster))], sizes)
-        columns = (numbers, sizes, found.sums, found.squares, *found.smallest, *found.largest)
-        names = [CLUSTER, "size", "sum", "squares", *ENDS]
-        yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names)
-
-
-def _checked(found: pa.Table, sizes: NDArray[np.int64]) -> Clusters:
-    """Return the summary of all clusters; refuse one that is not theirs, in their order."""
-    columns = {name: found[name].to_numpy() for name in found.column_names}
-    smallest, largest = (np.stack([columns[name] for name in own]) for own in (ENDS[:3], ENDS[3:]))
-    is_whole = np.array_equal(columns[CLUSTER], np.arange(len(sizes)))
-    is_whole &= np.array_equal(columns["size"], sizes)
-    if not is_whole or (largest[0, :-1] > smallest[0, 1:]).any():
+def joined(found: pa.Table, sizes: Whole) -> tuple[Clusters, Starts]:
+    """Put together what ranges have of clusters; refuse what is not all of them, in their order."""
+    in_order = found.sort_by(RANK)
+    of = {name: in_order[name].to_numpy() for name in found.column_names}
+    own, firsts = of["size"], np.cumsum(sizes) - sizes
+    is_whole = np.array_equal(of[RANK], np.cumsum(own) - own) and own.sum() == sizes.sum()
+    if not is_whole or not np.isin(firsts, of[RANK]).all():
         raise lost_records()
-    sums, squares = columns["sum"], columns["squares"]
-    return Clusters(sizes=sizes, sums=sums, squares=squares, smallest=smallest, largest=largest)
+    begins = np.searchsorted(of[RANK], firsts)
+    n_own = np.diff(begins, append=len(own))
+    sums = np.add.reduceat(of["sum"], begins)
+    apart = of["sum"] / own - np.repeat(sums / sizes, n_own)
+    squares = np.add.reduceat(of["squares"] + own * apart**2, begins)
+    low, high = (np.stack([of[name] for name in some]) for some in (ENDS[:3], ENDS[3:]))
+    smallest, largest = low[:, begins], high[:, begins + n_own - 1]
+    for one in np.flatnonzero(n_own > 1):
+        pieces = np.arange(begins[one], begins[one] + n_own[one])
+        smallest[:, one] = _three(low, own, pieces)
+        largest[:, one] = _three(high, own, pieces[::-1])
+    if (largest[0, :-1] > smallest[0, 1:]).any():
+        raise lost_records()
+    clusters = Clusters(sizes=sizes, sums=sums, squares=squares, smallest=smallest, largest=largest)
+    return clusters, Starts(smallest[0], of[NUMBER][begins])
+
+
+def _three(ends: Whole, sizes: Whole, pieces: Whole) -> Whole:
+    """Return the first three values of pieces in a row; of fewer, the last one again."""
+    values = np.concatenate([ends[: sizes[piece], piece] for piece in pieces])
+    return values[np.minimum(np.arange(3), len(values) - 1)]

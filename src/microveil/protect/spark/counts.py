@@ -13,7 +13,6 @@ from microveil.noise.noise import RandomSource
 from microveil.protect.spark.draws import sources_of_task
 from microveil.protect.spark.scratch import Scratch, lost_records
 from microveil.protect.spark.table import (
-    KEY,
     Batches,
     SparkColumn,
     SparkTable,
@@ -207,7 +206,7 @@ def counter(
 
     columns, names = [*table.columns.values()], [_jitter(table.columns[one]) for one in jittered]
     units = [column.units for column in columns]
-    frame = in_key_order(table.frame.select(KEY, *units), table.n_records).select(*units)
+    frame = in_key_order(table, units).select(*units)
     # A schema of its own: to add to a frame's changes that frame.
     schema = StructType([*frame.schema, *(StructField(name, LongType()) for name in names)])
 

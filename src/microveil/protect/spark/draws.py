@@ -1,6 +1,6 @@
 """Releases of Spark: cells drawn in tasks, or taken from what was drawn of clusters; new tables.
 
-What is drawn for a cluster is drawn on the driver, and its records take it by the cluster's number.
+What is drawn for a cluster is drawn on the driver, and its records take it as they lie in it.
 What is drawn for a record is drawn in a task, as the last step before Spark's committer writes the
 release: a task that is carried out again draws anew, and one of its draws is there to be read.
 """
@@ -8,25 +8,28 @@ release: a task that is carried out again draws anew, and one of its draws is th
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from microveil.noise.noise import RandomSource
 from microveil.protect.spark.scratch import Scratch
 from microveil.protect.spark.table import (
-    KEY,
+    NUMBER,
     Batches,
     SparkTable,
     arrow_type,
     grid_columns,
     in_key_order,
+    part_of_task,
 )
 from microveil.table import GridColumn, Numbers
 from microveil.table.restore import arrow_array
 
 __all__ = ["Draw", "drawn_release", "new_table", "sources_of_task"]
 
-# Draws the cells of some records of a column, or takes them: values are then numbers of clusters.
-Draw = Callable[[GridColumn, RandomSource], Numbers]
+# Draws the cells of some records of a column, or takes them by value and the record's number.
+Draw = Callable[[GridColumn, NDArray[np.int64], RandomSource], Numbers]
 # Blocks of a new table that one task draws, at most.
 BLOCKS_OF_A_TASK = 4
 
@@ -34,16 +37,14 @@ BLOCKS_OF_A_TASK = 4
 def drawn_release(
     table: SparkTable,
     draws: Mapping[str, Draw],
-    clusters: Mapping[str, tuple[Any, int]],
     schema: Any,
     seed: int | None,
     scratch: Scratch,
 ) -> Any:
     """Draw for every record, and write the release of a schema once.
 
-    A task is given the draws, which hold what is public, or was drawn. ``clusters`` are by column
-    frames of (key, cluster), and how many clusters there are. Under a seed the same table is drawn
-    alike, whatever Spark does.
+    A task is given the draws, which hold what is public or was drawn, and where clusters begin.
+    Under a seed the same table is drawn alike, whatever Spark does.
     """
     own = {name: table.columns[name] for name in draws}
     attributes = {column.units: column.attribute for column in own.values()}
@@ -53,10 +54,10 @@ def drawn_release(
     def task(batches: Batches) -> Batches:
         sources = sources_of_task([*draws], seed)
         for batch in batches:
-            columns = grid_columns(batch, attributes)
+            columns, numbers = grid_columns(batch, attributes), batch[NUMBER].to_numpy()
             yield pa.RecordBatch.from_arrays(
                 [
-                    arrow_array(pa, draws[name](columns[units[name]], sources[name]), kind)
+                    arrow_array(pa, draws[name](columns[units[name]], numbers, sources[name]), kind)
                     if name in draws
                     else batch[kept[name]]
                     for name, kind in kinds.items()
@@ -64,23 +65,8 @@ def drawn_release(
                 [f"cell{nth}" for nth in range(len(kinds))],
             )
 
-    frame = _with_clusters(table, {units[name]: found for name, found in clusters.items()})
+    frame = in_key_order(table, [*units.values(), *kept.values()])
     return scratch.released(_mapped(frame, task, schema), table.n_records)
-
-
-def _with_clusters(table: SparkTable, clusters: Mapping[str, tuple[Any, int]]) -> Any:
-    """Return the records in the order of their keys, clusters in the place of some columns."""
-    from pyspark.sql import functions as sql
-
-    frame = in_key_order(table.frame, table.n_records)
-    for units, (of_records, n_clusters) in clusters.items():
-        # Both sides are parted by their keys whichever way Spark joins: see `in_key_order`.
-        found = in_key_order(of_records.toDF(KEY, "cluster"), table.n_records)
-        # A record that lost its cluster has one that there is not: taking its cell is an error.
-        cluster = sql.coalesce(sql.col("cluster"), sql.lit(n_clusters).cast("bigint"))
-        present = sql.when(sql.col(units).isNotNull(), cluster)
-        frame = frame.join(found, KEY, "left").withColumn(units, present).drop("cluster")
-    return frame.sortWithinPartitions(KEY)
 
 
 def sources_of_task(names: Sequence[str], seed: int | None) -> dict[str, RandomSource]:
@@ -88,11 +74,7 @@ def sources_of_task(names: Sequence[str], seed: int | None) -> dict[str, RandomS
 
     Parts, and the order in them, follow from the keys of a table: see `table.in_key_order`.
     """
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    part = 0 if context is None else context.partitionId()
-    return {name: RandomSource.of(seed, f" part {part} of {name}") for name in names}
+    return {name: RandomSource.of(seed, f" part {part_of_task()} of {name}") for name in names}
 
 
 def new_table(

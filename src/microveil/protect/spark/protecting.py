@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.files.formulas import HARMLESS
@@ -25,7 +26,7 @@ from microveil.protect.planning import check_scope, plan_alone, plan_part, refus
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
 from microveil.protect.request import Request
-from microveil.protect.spark.clusters import by_rank
+from microveil.protect.spark.clusters import Starts, by_rank
 from microveil.protect.spark.counts import counter, summed, value_counts
 from microveil.protect.spark.draws import Draw, drawn_release, new_table
 from microveil.protect.spark.scratch import Scratch
@@ -57,9 +58,8 @@ WITHOUT = {
     "missing_values": ("takes no text for missing values", "make such cells null first"),
     "memory": ("has settings of its own for memory", "leave it out"),
 }
+Whole = NDArray[np.int64]
 RANKED = ("dp-um", "idp-ls", "idp-cbls", "idp-vector", "ranking")
-# By attribute a frame of (key, cluster), and how many clusters there are.
-Clusters = dict[str, tuple[Any, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,12 +99,12 @@ def protect_in_spark(
 ) -> Release:
     """Protect a Spark frame, or one of files, as `protect` does; ``entries`` are the manifest's."""
     with _opened(given, asked) as (prepared, table, scratch):
-        draws, clusters = dict[str, Draw](), Clusters()
-        planned = _planned(prepared, table, scratch, draws, clusters)
+        draws = dict[str, Draw]()
+        planned = _planned(prepared, table, scratch, draws)
         frame = given.frame if isinstance(given, SparkFiles) else given
         schema = _schema(frame, {*table.columns, *table.kept})
         if planned.synthetic is None:
-            data = drawn_release(table, draws, clusters, schema, prepared.request.seed, scratch)
+            data = drawn_release(table, draws, schema, prepared.request.seed, scratch)
             drawn = Drawn(data=data)
         else:
             drawn = _new_table(planned.synthetic, table, schema, prepared.request.seed, scratch)
@@ -114,7 +114,7 @@ def protect_in_spark(
 def plan_in_spark(given: Any, asked: Mapping[str, Any]) -> Plan:
     """Plan a release of a Spark frame, as `plan` does: what is left of plans are their figures."""
     with _opened(given, asked) as (prepared, table, scratch):
-        planned = _planned(prepared, table, scratch, {}, {})
+        planned = _planned(prepared, table, scratch, {})
     without = replace(prepared, held=())
     (part,) = planned.parts
     return replace(planned, prepared=without, parts=(replace(part, prepared=without),))
@@ -197,11 +197,7 @@ def _request(asked: Mapping[str, Any]) -> Request:
 
 
 def _planned(
-    prepared: Prepared,
-    table: SparkTable,
-    scratch: Scratch,
-    draws: dict[str, Draw],
-    clusters: Clusters,
+    prepared: Prepared, table: SparkTable, scratch: Scratch, draws: dict[str, Draw]
 ) -> Plan:
     """Plan each attribute and draw for its clusters; what is drawn for records is drawn later."""
     request, columns = prepared.request, table.columns
@@ -212,10 +208,10 @@ def _planned(
         if request.method.id == "pram":
             plan, draws[name] = _of_categories(column, choices, scratch)
         elif request.method.id in RANKED:
-            frame, summary = by_rank(column, choices.k, scratch)
+            summary, starts = by_rank(column, choices.k, scratch)
             of_clusters = steps.of_clusters(summary, column.attribute, choices)
             values = of_clusters.drawn_means(streams[name], isotonic=False)
-            clusters[name], draws[name] = (frame, len(values)), taking(column.attribute, values)
+            draws[name] = taking(column.attribute, starts, values)
             plan = Figures.of(of_clusters, isotonic=False)
         else:
             plan, draws[name] = _of_records(column, steps, choices, scratch)
@@ -232,11 +228,12 @@ def _planned(
     return planned
 
 
-def taking(attribute: Attribute, values: Cells) -> Draw:
-    """Make what gives records the value of their cluster, of which it has the number."""
+def taking(attribute: Attribute, starts: Starts, values: Cells) -> Draw:
+    """Make what gives records the value that was drawn for their cluster."""
 
-    def take(column: GridColumn, _source: RandomSource) -> Numbers:
-        cells = spread(values[column.values], column.missing)
+    def take(column: GridColumn, numbers: Whole, _source: RandomSource) -> Numbers:
+        present = numbers if column.missing is None else numbers[~column.missing]
+        cells = spread(values[starts.places(column.values, present)], column.missing)
         return released_numbers(attribute, cells, column.missing)
 
     return take
@@ -278,7 +275,7 @@ def _of_records(
         apart = (values - middle).astype(np.float64)
         return np.array([apart.sum(), (apart**2).sum(), of_values(values).error])
 
-    def draw(column: GridColumn, source: RandomSource) -> Numbers:
+    def draw(column: GridColumn, _numbers: Whole, source: RandomSource) -> Numbers:
         if column.missing is not None and column.missing.all():
             return released_numbers(attribute, np.zeros(len(column.missing)), column.missing)
         return steps([column], choices)[0].draw(source, isotonic=False)
@@ -307,7 +304,7 @@ def _of_categories(column: SparkColumn, choices: Choices, scratch: Scratch) -> t
     grid = GridColumn(attribute=column.attribute, values=nothing, missing=None)
     matrix = by_matrix(grid, choices, observed)
 
-    def draw(column: GridColumn, source: RandomSource) -> Numbers:
+    def draw(column: GridColumn, _numbers: Whole, source: RandomSource) -> Numbers:
         return matrix.drawn(column, source)
 
     return Figures.of(matrix, isotonic=False), draw

@@ -11,21 +11,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 
 from microveil.errors import DataError, RequestError
 from microveil.files.parts import path_of
-from microveil.protect.spark.scratch import Scratch, lost_records
+from microveil.protect.spark.scratch import Scratch
 from microveil.schema import Attribute
 from microveil.table import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.frames import table_of_frame
 from microveil.table.gridding import missing_error, outside_error
 
-__all__ = ["KEY", "Batches", "SparkColumn", "SparkTable", "arrow_type", "column_of", "grid_columns",
-           "in_key_order", "n_parts", "on_grids", "open_table", "place_in_files"]  # fmt: skip
+__all__ = ["KEY", "NUMBER", "Batches", "SparkColumn", "SparkTable", "arrow_type", "column_of",
+           "grid_columns", "in_key_order", "n_parts", "on_grids", "open_table", "part_of_task",
+           "place_in_files"]  # fmt: skip
 
-KEY, TOLD = "key", "told"
-# Records that a task sorts or joins at once, about.
-IN_PART = 250_000
+KEY, NUMBER, TOLD = "key", "number", "told"
+# Of a record's number so many bits count the records of one part; above them is the part.
+BITS = 33
+# Records that a task sorts at once, about.
+IN_PART = 500_000
 # What a record id may be: its order decides between equal values.
 OF_KEYS = ("ByteType", "ShortType", "IntegerType", "LongType", "DateType", "StringType")
 # What a column may be that is protected or kept, but a decimal.
@@ -61,7 +65,10 @@ class SparkColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SparkTable:
-    """Records that were written once: keys, columns on grids, and what names are ``kept`` by."""
+    """Records that were written once: columns on grids, and what names are ``kept`` by.
+
+    Their numbers are written, too, and are in the order of the keys.
+    """
 
     frame: Any
     n_records: int
@@ -78,20 +85,30 @@ def arrow_type(kind: Any) -> pa.DataType:
 
 
 def n_parts(n_records: int) -> int:
-    """Return in how many parts so many records are sorted or joined.
+    """Return in how many parts so many records are sorted.
 
-    >>> n_parts(600_000)
+    >>> n_parts(1_300_000)
     3
     """
     return max(1, -(-n_records // IN_PART))
 
 
-def in_key_order(frame: Any, n_records: int) -> Any:
-    """Bring records to parts by their keys, and in each part into the order of these.
+def part_of_task() -> int:
+    """Return the part of a frame that this task is carried out on."""
+    from pyspark import TaskContext
 
-    A release in this order shows nothing of the values, whatever the records went through.
+    context = TaskContext.get()
+    return 0 if context is None else context.partitionId()
+
+
+def in_key_order(table: SparkTable, columns: Sequence[str]) -> Any:
+    """Bring records to parts by their keys alone, and in each part into the order of these.
+
+    A release in these parts shows nothing of the values. Those that the table was written in it
+    would: Spark makes them by the bytes that records take.
     """
-    return frame.repartition(n_parts(n_records), KEY).sortWithinPartitions(KEY)
+    frame = table.frame.select(KEY, NUMBER, *columns)
+    return frame.repartition(n_parts(table.n_records), KEY).sortWithinPartitions(NUMBER).drop(KEY)
 
 
 def open_table(
@@ -105,7 +122,7 @@ def open_table(
     missing: str,
     may_be_hidden: bool,
 ) -> SparkTable:
-    """Put attributes on their grids, write the table, and hold it against what is declared.
+    """Put attributes on their grids, write the table by its keys, hold it against what is declared.
 
     ``key`` is the column of record ids, or what makes one of a record; ``kept`` are columns that
     stay as they are. For the rest see `protect` and `table.on_grid`.
@@ -119,15 +136,22 @@ def open_table(
         (_record_key(frame, key) if named else key).alias(KEY),
         *(_plain(frame, *one) for one in {**names, **cells}.items()),
     )
-    schema = given.select(KEY, *names.values()).schema.add(TOLD, StringType())
+    schema = given.select(KEY, *names.values()).schema.add(NUMBER, LongType())
+    schema = schema.add(TOLD, StringType())
     for called in cells.values():
         schema = schema.add(called, LongType())
     task = on_grids(dict(zip(cells.values(), attributes, strict=True)), [*names.values()], clamp)
-    written = scratch.written(given.mapInArrow(task, schema))
+    by_key = given.repartitionByRange(KEY).sortWithinPartitions(KEY)
+    written = scratch.written(by_key.mapInArrow(task, schema))
     told = scratch.fetched(written.select(TOLD).dropna())[TOLD].to_pylist()
     found = [json.loads(one) for one in told]
     n_records = sum(one["n_records"] for one in found)
-    _check_keys(written, n_records, key if named else "record_id", scratch)
+    if n_others := sum(one["n_others"] for one in found):
+        raise DataError(
+            f"column '{key if named else 'record_id'}', {_said(n_others)}",
+            "a record id must be there and be nobody else's: it decides between equal values",
+            "name another column (record_id=), or mend it",
+        )
     columns = {
         one.name: column_of(
             one,
@@ -208,40 +232,38 @@ def _record_key(frame: Any, name: str) -> Any:
     return column.cast("binary") if types[name] == "StringType" else column
 
 
-def _check_keys(written: Any, n_records: int, name: str, scratch: Scratch) -> None:
-    from pyspark.sql import functions as sql
-
-    both = sql.count(sql.lit(1)).alias("all"), sql.count_distinct(KEY).alias("keys")
-    (counted,) = scratch.fetched(written.agg(*both)).to_pylist()
-    if counted["all"] != n_records:
-        raise lost_records()
-    if n_others := n_records - counted["keys"]:
-        raise DataError(
-            f"column '{name}', {_said(n_others)}",
-            "a record id must be there and be nobody else's: it decides between equal values",
-            "name another column (record_id=), or mend it",
-        )
-
-
 def on_grids(
     attributes: Mapping[str, Attribute], kept: Sequence[str], clamp: bool
 ) -> Callable[[Batches], Batches]:
-    """Make a task that puts cells on their grids, and tells once a batch what it found."""
+    """Make a task that puts cells on their grids, and tells once a batch what it found.
+
+    Records come in the order of their keys, and are numbered.
+    """
 
     def task(batches: Batches) -> Batches:
+        number, before = part_of_task() << BITS, None
         for batch in batches:
             if batch.num_rows:
+                keys, numbers = batch[KEY], np.arange(number, number + batch.num_rows)
+                n_others = keys.null_count + _n_repeated(keys, before)
+                number, before = number + batch.num_rows, keys[-1:]
                 found = [_on_grid(batch[name], own, clamp) for name, own in attributes.items()]
                 told = dict(zip(attributes, (one for _, one in found), strict=True))
-                said = json.dumps({"n_records": batch.num_rows, **told})
+                said = json.dumps({"n_records": batch.num_rows, "n_others": n_others, **told})
                 once = pa.array([said, *[None] * (batch.num_rows - 1)], pa.string())
                 as_they_are = [batch[name] for name in (KEY, *kept)]
                 yield pa.RecordBatch.from_arrays(
-                    [*as_they_are, once, *(units for units, _ in found)],
-                    [KEY, *kept, TOLD, *attributes],
+                    [*as_they_are, pa.array(numbers), once, *(units for units, _ in found)],
+                    [KEY, *kept, NUMBER, TOLD, *attributes],
                 )
 
     return task
+
+
+def _n_repeated(keys: pa.Array, before: pa.Array | None) -> int:
+    """Count keys that are the one before them, the first one's being in the batch ``before``."""
+    every = keys if before is None else pa.concat_arrays([before, keys])
+    return pa.compute.sum(pa.compute.equal(every[1:], every[:-1])).as_py() or 0
 
 
 def _on_grid(cells: pa.Array, attribute: Attribute, clamp: bool) -> tuple[pa.Array, dict[str, Any]]:
