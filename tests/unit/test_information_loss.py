@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import microveil as mv
 from microveil.errors import DataError
-from microveil.measures import assess_matrices
 from microveil.measures.information_loss import errors_of
 from microveil.table import blocks
 
@@ -140,10 +140,10 @@ def test_compared_cells_all_at_the_mean_give_no_percentage():
 def test_tables_that_do_not_match_are_refused():
     """Different lengths, infinite values and tables of no record are errors."""
     infinite, empty = np.full_like(ORIGINAL, np.inf), np.zeros((0, 2))
-    for protected, rule in [(PROTECTED[:2], "same records"), (infinite, "finite"),
-                            (empty, "at least one record")]:  # fmt: skip
+    for protected, rule in [(PROTECTED[:2], "as many in both"), (infinite, "finite"),
+                            (empty, "no records")]:  # fmt: skip
         with pytest.raises(DataError, match=rule):
-            assess_matrices(ORIGINAL, protected, ["a", "b"])
+            mv.assess(*(dict(zip("ab", side.T, strict=True)) for side in (ORIGINAL, protected)))
 
 
 def test_errors_are_protected_less_original():

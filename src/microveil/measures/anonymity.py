@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.guarantee import Guarantee
+from microveil.measures.opening import Opened
 from microveil.table import Table, check_columns
 from microveil.table.table import numbered_alike
 from microveil.text import listed
@@ -140,18 +140,12 @@ class Anonymity:
         return title, paragraph(said), tabulated(heads, rows)
 
 
-def compare_anonymity(
-    original: Table,
-    protected: Table,
-    quasi_identifiers: Iterable[str],
-    guarantee: Guarantee | None,
-    *,
-    paired: bool,
-) -> Anonymity | None:
+def compare_anonymity(both: Opened, quasi_identifiers: Iterable[str]) -> Anonymity | None:
     """Count the classes of records alike in quasi-identifiers; None where none are given.
 
     Units are counted where the guarantee names one: of a release those of its original's records.
     """
+    original, protected, guarantee = both.original, both.protected, both.guarantee
     names = tuple(dict.fromkeys(quasi_identifiers))
     if not names:
         return None
@@ -167,7 +161,7 @@ def compare_anonymity(
         equivalence_classes([_as_known(table, name) for name in some], own)
         for table, some, own in (
             (original, names, units),
-            (protected, there, units if paired else None),
+            (protected, there, units if both.paired else None),
             (original, there, units),
         )
     )

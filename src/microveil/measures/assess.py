@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.guarantee import Guarantee
@@ -16,33 +15,20 @@ from microveil.measures.anonymity import compare_anonymity
 from microveil.measures.assessment import Assessment
 from microveil.measures.candidates import Sample
 from microveil.measures.correcting import compare_corrected
-from microveil.measures.matrices import assess_matrices
-from microveil.measures.promised import codes_in_release, has_pairs
+from microveil.measures.measuring import measured
+from microveil.measures.opening import Opened, named, opened, tables_of
 from microveil.measures.registry import MEASURES
 from microveil.measures.subgroup_margins import subgroup_margins
-from microveil.measures.tables import Codes
-from microveil.measures.weighting import read_weights, weights_by_role
-from microveil.protect.recipe import roles_of_recipe
-from microveil.protect.release import Release
-from microveil.schema import Kind, Role
+from microveil.measures.tables import Codes, Tables
+from microveil.measures.weighting import weights_of
+from microveil.schema import Role
 from microveil.synthesis.measurements import Measurements
-from microveil.table import (
-    Column,
-    MissingCodes,
-    Table,
-    check_columns,
-    column_of,
-    numeric_look_of,
-    open_beside,
-    open_table,
-)
-from microveil.table.blocks import AttributeMatrix, Matrix, blocks_of
-from microveil.table.table import coded_words, part_of_column
+from microveil.table import Column, check_columns, column_of, numeric_look_of
+from microveil.table.blocks import Matrix, blocks_of, lacks_some, over_blocks, varying
+from microveil.table.table import part_of_column
 from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
-
-MOST_CATEGORIES = 1000
 
 
 @stands_alone
@@ -165,11 +151,6 @@ def assess(
     >>> assess(before, {"AGE": np.array([25, 25, 45, 45])}).to_dict()["sse"]
     100.0
     """
-    codes = MissingCodes.of(missing_codes, missing_values)
-    if isinstance(protected, Release):
-        codes = protected.codes_of_original(codes)
-        guarantee = guarantee or protected.guarantee
-        measurements, protected = measurements or protected.measurements, protected.data
     linked = Sample(size=sample)
     analyses = Analyses.of(
         classes=classes,
@@ -179,81 +160,88 @@ def assess(
         logistic=logistic,
         propensity=propensity,
     )
-    after = open_table(protected, codes_in_release(codes, guarantee))
-    before = open_beside(original, after, codes)
-    check_columns(before, codes.by_column, "original")
-    paired = paired and has_pairs(guarantee, before.n_records - after.n_records)
-    _check_lengths(before, after, paired=paired)
-    asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}
-    asked |= {"linkage": linkage, "sample": linked}
-    asked["by"] = _groups(before, after, by)
-    _check_pairs(asked, paired=paired)
-    roles = {} if recipe is None else roles_of_recipe(recipe)
-    if weights is None:
-        weighting = weights_by_role(before, after, roles, paired=paired)
-    else:
-        weighting = read_weights(before, after, weights, paired=paired)
+    both = opened(
+        original,
+        protected,
+        paired=paired,
+        missing_codes=missing_codes,
+        missing_values=missing_values,
+        recipe=recipe,
+        guarantee=guarantee,
+        measurements=measurements,
+    )
+    asked = analyses.to_dict() | {"k": k, "linkage": linkage, "sample": linked}
+    asked |= {"rules": _rules(both, rules), "by": _groups(both, by)}
+    _check_pairs(asked, paired=both.paired)
+    weighting = weights_of(both, weights)
     asked["weights"] = weighting if weighting is not None and weighting.are_usable else None
-    numeric, words = _attributes(before, after, attributes, guarantee, roles)
-    known = _named(quasi_identifiers or ()) or _known_by_role(before, after, roles)
+    compared = both.attributes(attributes)
+    asked |= _classes(both, analyses)
     asked["margins"] = partial(
         subgroup_margins,
-        names=numeric,
-        measurements=measurements,
-        guarantee=guarantee,
+        names=both.numeric(compared),
+        measurements=both.measurements,
+        guarantee=both.guarantee,
     )
-    texts = {name: found for name in words if (found := _codes(before, after, name)) is not None}
-    if classes is not None:
-        asked |= _classes(before, after, analyses, paired=paired)
-    assessed = assess_matrices(
-        _matrix(before, numeric),
-        _matrix(after, numeric),
-        numeric,
-        paired=paired,
-        texts=texts,
-        ranks=_ranks(texts, guarantee),
-        nominal=_nominal(numeric, guarantee),
-        columns=partial(_columns, before, after),
-        asked=asked,
-    )
+    tables = tables_of(both, compared, asked)
+    known = named(quasi_identifiers or ()) or _known_by_role(both)
+    looked_at = both.original.names if attributes is None else compared
     return replace(
-        assessed,
-        left_out=tuple(name for name in before.names if name not in (*numeric, *texts)),
-        numeric_looks=_numeric_looks(
-            before, before.names if attributes is None else words, guarantee
-        ),
-        kept=tuple(_kept(before, after, guarantee, texts, paired=paired)),
-        corrected=compare_corrected(before, after, guarantee) if corrected else {},
-        anonymity=compare_anonymity(before, after, known, guarantee, paired=paired),
+        _assessed(tables),
+        left_out=tuple(name for name in both.original.names if name not in tables.compared),
+        numeric_looks=_numeric_looks(both, looked_at),
+        kept=tuple(_kept(both, tables.texts)),
+        corrected=compare_corrected(both) if corrected else {},
+        anonymity=compare_anonymity(both, known),
         weights=weighting,
-        guarantee=guarantee,
+        guarantee=both.guarantee,
     )
 
 
-def _known_by_role(original: Table, protected: Table, roles: Mapping[str, Role]) -> list[str]:
+def _assessed(tables: Tables) -> Assessment:
+    """Take every measure that two tables allow."""
+    before, after = tables.original, tables.protected
+    n_cells, n_complete = _present(before, after) if tables.paired else (0, 0)
+    varies = varying(before) if tables.names else ()
+    constant = (name for name, one in zip(tables.names, varies, strict=True) if not one)
+    return Assessment(
+        n_records=len(before),
+        n_protected=len(after),
+        attributes=tables.names,
+        text_attributes=tuple(tables.texts),
+        constant_attributes=tuple(constant),
+        paired=tables.paired,
+        n_cells_compared=n_cells,
+        n_records_complete=n_complete,
+        measured=measured(tables),
+    )
+
+
+def _present(before: Matrix, after: Matrix) -> tuple[int, int]:
+    """Count the cells that both have, and the records of which both have every cell."""
+    if not (lacks_some(before) or lacks_some(after)):
+        return before.size, len(before)
+
+    def of_block(rows: slice) -> tuple[int, int]:
+        cells = ~(np.isnan(before[rows]) | np.isnan(after[rows]))
+        return int(cells.sum()), int(cells.all(axis=1).sum())
+
+    n_cells, n_complete = zip(*over_blocks(of_block, len(before)), strict=True)
+    return sum(n_cells), sum(n_complete)
+
+
+def _known_by_role(both: Opened) -> list[str]:
     """Name the quasi-identifiers of a recipe, where the release has one of them at least."""
-    known = [name for name in original.names if roles.get(name) is Role.QUASI_IDENTIFIER]
-    return known if any(name in protected.names for name in known) else []
+    known = both.of_role(Role.QUASI_IDENTIFIER)
+    return known if any(name in both.protected.names for name in known) else []
 
 
-def _numeric_looks(
-    table: Table, names: Iterable[str], guarantee: Guarantee | None
-) -> dict[str, str]:
+def _numeric_looks(both: Opened, names: Iterable[str]) -> dict[str, str]:
     """Say of text that looks like numbers what keeps it from being such, unless it is listed."""
-    terms = () if guarantee is None else guarantee.attributes
-    listed = {term.name for term in terms if term.kind in {Kind.ORDINAL, Kind.NOMINAL}}
-    looks = {name: numeric_look_of(table, name) for name in names if name not in listed}
+    looks = {
+        name: numeric_look_of(both.original, name) for name in names if name not in both.orders
+    }
     return {name: look for name, look in looks.items() if look is not None}
-
-
-def _check_lengths(original: Table, protected: Table, *, paired: bool) -> None:
-    if paired and original.n_records != protected.n_records:
-        raise DataError(
-            "original and protected tables",
-            "paired records must be as many in both",
-            "pass the same people in the same order, or paired=False (--shuffled) for a shuffled "
-            "or synthetic release",
-        )
 
 
 def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:
@@ -267,12 +255,11 @@ def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:
             )
 
 
-def _rules(
-    original: Table, protected: Table, rules: Iterable[str] | None
-) -> tuple[Rule, ...] | None:
+def _rules(both: Opened, rules: Iterable[str] | None) -> tuple[Rule, ...] | None:
     """Read rules between columns that both tables have; None where none is given."""
+    original, protected = both.original, both.protected
     kinds = {} if rules is None else {name: original.kind(name) for name in original.names}
-    found = tuple(parse_rule(rule, kinds) for rule in _named(rules or ()))
+    found = tuple(parse_rule(rule, kinds) for rule in named(rules or ()))
     for name in {name: None for rule in found for name in rule.columns}:
         check_columns(protected, [name], "protected")
         if not comparable(kinds[name], protected.kind(name)):
@@ -285,121 +272,51 @@ def _rules(
     return found or None
 
 
-def _groups(
-    original: Table, protected: Table, by: Iterable[str] | None
-) -> dict[str, tuple[Column, Column]] | None:
+def _groups(both: Opened, by: Iterable[str] | None) -> dict[str, tuple[Column, Column]] | None:
     """Read the columns of the subgroups; None where none is given."""
-    names = [] if by is None else list(dict.fromkeys(_named(by)))
-    for table, side in ((original, "original"), (protected, "protected")):
-        check_columns(table, names, side)
+    names = [] if by is None else list(dict.fromkeys(named(by)))
+    both.check(names)
     found = {
-        name: (categories_of(original, name), categories_of(protected, name)) for name in names
+        name: (categories_of(both.original, name), categories_of(both.protected, name))
+        for name in names
     }
     return found or None
 
 
-def _classes(
-    original: Table, protected: Table, analyses: Analyses, *, paired: bool
-) -> dict[str, Any]:
+def _classes(both: Opened, analyses: Analyses) -> dict[str, Any]:
     """Read the class attribute of the original, and without pairs of the release."""
-    assert analyses.classes is not None  # noqa: S101 -- asked for by nobody else
-    classes, own = analyses.class_column(original), None
-    if not paired:
-        check_columns(protected, [analyses.classes], "protected")
-        own = analyses.class_column(protected)
+    if analyses.classes is None:
+        return {}
+    classes, own = analyses.class_column(both.original), None
+    if not both.paired:
+        check_columns(both.protected, [analyses.classes], "protected")
+        own = analyses.class_column(both.protected)
     return {"classes": classes, "protected_classes": own, "class_attribute": analyses.classes}
 
 
-def _attributes(
-    original: Table,
-    protected: Table,
-    wanted: Iterable[str] | None,
-    guarantee: Guarantee | None,
-    roles: Mapping[str, Role],
-) -> tuple[list[str], list[str]]:
-    """Return the attributes of numbers and of text, but for new numbers of units and identifiers.
-
-    Where they are named, they are what was asked for.
-    """
-    numbered = guarantee.unit.column if guarantee is not None else None
-    dropped = {name for name, role in roles.items() if role is Role.IDENTIFIER} | {numbered}
-    common = (name for name in _common(original, protected) if name not in dropped)
-    names = list(common) if wanted is None else _named(wanted)
-    for table, side in ((original, "original"), (protected, "protected")):
-        check_columns(table, names, side)
-    words = [name for name in names if not original.kind(name).is_numeric]
-    return [name for name in names if name not in words], words
-
-
-def _matrix(table: Table, names: list[str]) -> Matrix:
-    if not names:
-        return np.empty((table.n_records, 0))
-    return AttributeMatrix(numbers=[table.numbers(name, shared=True) for name in names])
-
-
-def _ranks(
-    texts: Mapping[str, Codes], guarantee: Guarantee | None
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the ranks of text whose order a guarantee declares; NaN of what it does not list."""
-    found = {}
-    for terms in () if guarantee is None else guarantee.attributes:
-        if terms.kind is Kind.ORDINAL and terms.domain and terms.name in texts:
-            before, after, categories = texts[terms.name]
-            order = {category: rank for rank, category in enumerate(terms.domain)}
-            ranks = np.array([order.get(category, np.nan) for category in categories])
-            found[terms.name] = (ranks[before], ranks[after])
-    return found
-
-
-def _nominal(numeric: Iterable[str], guarantee: Guarantee | None) -> frozenset[str]:
-    """Name the attributes of numbers that a guarantee declares as categories in no order."""
-    terms = () if guarantee is None else guarantee.attributes
-    listed = {one.name for one in terms if one.kind is Kind.NOMINAL}
-    return frozenset(listed & set(numeric))
-
-
-def _columns(
-    original: Table, protected: Table, names: Iterable[str]
-) -> tuple[dict[str, Column], dict[str, Column]]:
-    """Read columns of both tables."""
-    wanted = list(names)
-    for table, side in ((original, "original"), (protected, "protected")):
-        check_columns(table, wanted, side)
-    before, after = (
-        {name: column_of(table, name) for name in wanted} for table in (original, protected)
-    )
-    return before, after
-
-
-def _kept(
-    original: Table,
-    protected: Table,
-    guarantee: Guarantee | None,
-    texts: Mapping[str, Codes],
-    *,
-    paired: bool,
-) -> list[str]:
+def _kept(both: Opened, texts: Mapping[str, Codes]) -> list[str]:
     """Name the columns released as they are: by the guarantee, or equal cell by cell."""
-    known = () if guarantee is None else guarantee.kept
+    known = () if both.guarantee is None else both.guarantee.kept
 
     def is_equal(name: str) -> bool:
         if name in texts:
             return np.array_equal(*texts[name][:2])
-        return name in original.names and _equal(original, protected, name)
+        return name in both.original.names and _equal(both, name)
 
-    return [name for name in protected.names if name in known or (paired and is_equal(name))]
+    names = both.protected.names
+    return [name for name in names if name in known or (both.paired and is_equal(name))]
 
 
-def _equal(original: Table, protected: Table, name: str) -> bool:
+def _equal(both: Opened, name: str) -> bool:
     """Whether a column is the same in every cell; not asked of what is neither number nor text.
 
     Most columns that are not differ among the first cells.
     """
-    for cells in blocks_of(original.n_records):
+    for cells in blocks_of(both.original.n_records):
         try:
             before, after = (
                 column_of(part_of_column(table, name, cells), name)
-                for table in (original, protected)
+                for table in (both.original, both.protected)
             )
         except DataError:
             return False
@@ -408,34 +325,3 @@ def _equal(original: Table, protected: Table, name: str) -> bool:
         if not np.array_equal(before, after, equal_nan=before.dtype.kind == "f"):
             return False
     return True
-
-
-def _codes(original: Table, protected: Table, name: str) -> Codes | None:
-    """Read a text attribute as codes; None where it is no text or has too many categories."""
-    try:
-        found = [coded_words(table, name, MOST_CATEGORIES) for table in (original, protected)]
-    except DataError:
-        return None
-    both = [one for one in found if one is not None]
-    categories = sorted({word for _, words in both for word in words})
-    if len(both) < len(found) or len(categories) > MOST_CATEGORIES:
-        return None
-    codes = [
-        np.searchsorted(categories, np.array(words, dtype=np.str_)).astype(np.int32)[own]
-        for own, words in both
-    ]
-    return codes[0], codes[1], tuple(categories)
-
-
-def _common(original: Table, protected: Table) -> list[str]:
-    """Return the columns that both have, as numbers in both or as text in both."""
-    return [
-        name
-        for name in original.names
-        if name in protected.names
-        and original.kind(name).is_numeric == protected.kind(name).is_numeric
-    ]
-
-
-def _named(attributes: Iterable[str]) -> list[str]:
-    return [attributes] if isinstance(attributes, str) else list(attributes)

@@ -1,6 +1,6 @@
 """The verb that attacks a release, as an intruder with partial knowledge would."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,9 @@ from microveil.measures.attacks import (
     singling_out,
 )
 from microveil.measures.candidates import Sample
-from microveil.measures.promised import codes_in_release, has_pairs
-from microveil.protect.recipe import roles_of_recipe
-from microveil.protect.release import Release
+from microveil.measures.opening import Opened, named, opened
 from microveil.schema import Role
-from microveil.table import MissingCodes, Table, check_columns, open_beside, open_table
+from microveil.table import Table
 from microveil.table.blocks import LARGEST_VALUE
 
 __all__ = ["attack"]
@@ -131,32 +129,22 @@ def attack(
     ('record linkage by distance', 0.5, 0.25)
     """
     _check_numbers(n_attacks, tolerance, neighbours, confidence, seed)
-    codes = MissingCodes.of(missing_codes, missing_values)
-    own, guarantee = codes, None
-    if isinstance(protected, Release):
-        codes, guarantee = protected.codes_of_original(codes), protected.guarantee
-        own, protected = codes_in_release(codes, guarantee), protected.data
-    after = open_table(protected, own)
-    tables = {"original": open_beside(original, after, codes), "protected": after}
-    check_columns(tables["original"], codes.by_column, "original")
-    n_missing = tables["original"].n_records - tables["protected"].n_records
-    paired = paired and has_pairs(guarantee, n_missing)
-    if control is not None:
-        tables["control"] = open_beside(control, after, codes)
-    if paired and tables["original"].n_records != tables["protected"].n_records:
-        raise DataError(
-            "original and protected tables",
-            "paired records must be as many in both",
-            "pass the same people in the same order, or paired=False (--shuffled)",
-        )
-    said = {} if recipe is None else roles_of_recipe(recipe)
-    dropped = {name for name, role in said.items() if role is Role.IDENTIFIER}
-    if guarantee is not None and guarantee.unit.column is not None:
-        dropped.add(guarantee.unit.column)
-    records = _records(tables, None if attributes is None else _named(attributes), dropped)
+    both = opened(
+        original,
+        protected,
+        paired=paired,
+        missing_codes=missing_codes,
+        missing_values=missing_values,
+        recipe=recipe,
+        control=control,
+    )
+    records = _records(both, attributes)
     names = list(records["original"].names)
     if known is None and secret is None:
-        known, secret = _by_roles(names, said)
+        known, secret = (
+            [name for name in names if both.roles.get(name) is role] or None
+            for role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+        )
     roles = _Roles(names, known, secret, parts)
     setting = Setting(
         original=records["original"],
@@ -169,28 +157,19 @@ def attack(
         seed=seed,
         sample=Sample(size=sample).size,
     )
-    outcomes, not_carried_out = _carried_out(setting, roles, paired=paired)
+    outcomes, not_carried_out = _carried_out(setting, roles, paired=both.paired)
     return AttackReport(
         n_original=setting.original.n_records,
         n_protected=setting.protected.n_records,
         n_control=None if setting.control is None else setting.control.n_records,
-        paired=paired,
+        paired=both.paired,
         tolerance=tolerance,
         confidence=confidence,
         seed=seed,
         outcomes=tuple(outcomes),
         not_carried_out=not_carried_out,
-        left_out=tuple(name for name in tables["original"].names if name not in names),
+        left_out=tuple(name for name in both.original.names if name not in names),
     )
-
-
-def _by_roles(
-    names: list[str], roles: Mapping[str, Role]
-) -> tuple[list[str] | None, list[str] | None]:
-    """Return what is known and what is secret; None of a role that no attribute has."""
-    known = [name for name in names if roles.get(name) is Role.QUASI_IDENTIFIER]
-    secret = [name for name in names if roles.get(name) is Role.CONFIDENTIAL]
-    return known or None, secret or None
 
 
 class _Roles:
@@ -241,17 +220,23 @@ def _carried_out(
     """Carry out the attacks that the tables and roles allow; say why for the others."""
     outcomes: list[AttackOutcome] = []
     reasons: dict[str, str] = {}
+    why_not = {secret: _unknowable(setting.original, secret) for secret in roles.secrets}
     if paired:
         outcomes += [linkage(setting, roles.known, by_rank=ranks) for ranks in (False, True)]
-        _disclose(setting, roles, outcomes, reasons)
     else:
         reasons["record linkage, interval disclosure"] = "they need records in the same order"
+    outcomes += _disclosed(setting, why_not, reasons) if paired else []
     outcomes += [singling_out(setting, roles.known, together=both) for both in (False, True)]
     if roles.parts[1]:
         outcomes.append(linkability(setting, *roles.parts))
     else:
         reasons["linkability"] = "it takes two known attributes or more"
-    _infer(setting, roles, outcomes, reasons)
+    for secret in roles.secrets:
+        if known := roles.known_beside(secret) if not why_not[secret] else []:
+            outcomes.append(inference(setting, known, secret))
+        else:
+            why = why_not[secret] or "no other attribute is known"
+            reasons[f"inference of {secret}"] = why
     if setting.control is None:
         for name in ("membership inference", "distance to the closest record"):
             reasons[name] = "it needs people who were not in the original: control"
@@ -260,65 +245,33 @@ def _carried_out(
     return outcomes, reasons
 
 
-def _disclose(
-    setting: Setting, roles: _Roles, outcomes: list[AttackOutcome], reasons: dict[str, str]
-) -> None:
-    """Add interval disclosure of every secret, or why there is none."""
-    for secret in roles.secrets:
-        if setting.original.categorical([secret])[0]:
-            reasons[f"interval disclosure of {secret}"] = "categories have no intervals"
-        elif _constant(setting.original, secret):
-            reasons[f"interval disclosure of {secret}"] = CONSTANT
+def _disclosed(
+    setting: Setting, why_not: Mapping[str, str], reasons: dict[str, str]
+) -> list[AttackOutcome]:
+    """Disclose intervals of every secret, or say why there are none."""
+    outcomes = []
+    for secret, constant in why_not.items():
+        is_category = setting.original.categorical([secret])[0]
+        if is_category or constant:
+            why = "categories have no intervals" if is_category else constant
+            reasons[f"interval disclosure of {secret}"] = why
         else:
-            outcomes += [
-                interval_disclosure(setting, secret, by_rank=ranks) for ranks in (False, True)
-            ]
+            outcomes += [interval_disclosure(setting, secret, by_rank=by) for by in (False, True)]
+    return outcomes
 
 
-def _infer(
-    setting: Setting, roles: _Roles, outcomes: list[AttackOutcome], reasons: dict[str, str]
-) -> None:
-    """Add inference of every secret, or why there is none."""
-    for secret in roles.secrets:
-        known = roles.known_beside(secret)
-        if _constant(setting.original, secret):
-            reasons[f"inference of {secret}"] = CONSTANT
-        elif known:
-            outcomes.append(inference(setting, known, secret))
-        else:
-            reasons[f"inference of {secret}"] = "no other attribute is known"
-
-
-def _constant(records: Records, name: str) -> bool:
+def _unknowable(records: Records, name: str) -> str:
+    """Say why there is nothing to infer of an attribute; empty where there is."""
     values = records.columns([name])
-    return len(np.unique(values[~np.isnan(values)])) < 2
+    return CONSTANT if len(np.unique(values[~np.isnan(values)])) < 2 else ""
 
 
-def _records(
-    tables: dict[str, Table], named: list[str] | None, dropped: Collection[str]
-) -> dict[str, Records]:
-    """Read the attributes that take part as matrices, categories coded alike in all tables.
-
-    New numbers of units and identifiers are dropped, unless they are named.
-    """
-    if named is None:
-        first = tables["original"]
-        chosen = [
-            name
-            for name in first.names
-            if name not in dropped
-            and all(
-                name in table.names and table.kind(name).is_numeric == first.kind(name).is_numeric
-                for table in tables.values()
-            )
-        ]
-    else:
-        chosen = named
-        for side, table in tables.items():
-            check_columns(table, named, side)
+def _records(both: Opened, wanted: Iterable[str] | None) -> dict[str, Records]:
+    """Read the attributes that take part as matrices, categories coded alike in all tables."""
+    tables = both.tables
     columns = {}
-    for name in chosen:
-        found = _columns(tables, name, strictly=named is not None)
+    for name in both.attributes(wanted):
+        found = _columns(tables, name, strictly=wanted is not None)
         if found is not None:
             columns[name] = found
     if not columns:
@@ -327,7 +280,7 @@ def _records(
             "they have no attribute in common to attack",
             "pass a table and its release",
         )
-    is_category = np.array([not tables["original"].kind(name).is_numeric for name in columns])
+    is_category = np.array([not both.original.kind(name).is_numeric for name in columns])
     return {
         side: Records(
             names=tuple(columns),
@@ -378,13 +331,9 @@ def _numbers(table: Table, name: str, side: str) -> NDArray[np.float64]:
     return values
 
 
-def _named(attributes: Iterable[str]) -> list[str]:
-    return [attributes] if isinstance(attributes, str) else list(attributes)
-
-
 def _part(names: list[str], part: Iterable[str], place: str) -> list[str]:
     """Return named attributes, each once, that take part in the attacks."""
-    chosen = list(dict.fromkeys(_named(part)))
+    chosen = list(dict.fromkeys(named(part)))
     if not chosen:
         raise RequestError(place, "it must name an attribute", "name one, or leave it out")
     for name in chosen:

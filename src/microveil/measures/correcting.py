@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.guarantee import Guarantee
+from microveil.measures.opening import Opened
 from microveil.noise.corrected_shares import CorrectedShares
 from microveil.protect.corrected import category_counts, corrected_of, randomised_attributes
-from microveil.table import Table
 from microveil.text import listed
 from microveil.text.document import Block, heading, paragraph, tabulated
 from microveil.text.figures import figure
@@ -75,15 +74,8 @@ class CorrectedComparison:
         )
 
 
-def compare_corrected(
-    original: Table, protected: Table, guarantee: Guarantee | None
-) -> dict[str, CorrectedComparison]:
+def compare_corrected(both: Opened) -> dict[str, CorrectedComparison]:
     """Correct every attribute that a transition matrix drew, and hold it against the original.
-
-    Parameters
-    ----------
-    original, protected : Table
-    guarantee : Guarantee or None
 
     Raises
     ------
@@ -93,6 +85,7 @@ def compare_corrected(
     DataError
         If a table has other values than the guarantee lists.
     """
+    original, protected, guarantee = both.original, both.protected, both.guarantee
     names = () if guarantee is None else randomised_attributes(guarantee)
     if guarantee is None or not names:
         raise RequestError(

@@ -1,0 +1,253 @@
+"""A table and its release, opened to be held against each other."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microveil.errors import DataError
+from microveil.guarantee import Guarantee
+from microveil.measures.promised import codes_in_release, has_pairs
+from microveil.measures.tables import Codes, Tables
+from microveil.protect.recipe import roles_of_recipe
+from microveil.protect.release import Release
+from microveil.schema import Kind, Role
+from microveil.synthesis.measurements import Measurements
+from microveil.table import (
+    Column,
+    MissingCodes,
+    Table,
+    check_columns,
+    column_of,
+    open_beside,
+    open_table,
+)
+from microveil.table.blocks import LARGEST_VALUE, AttributeMatrix, Matrix, largest_of
+from microveil.table.table import coded_words
+
+__all__ = ["Opened", "named", "opened", "tables_of"]
+
+# Text of more different values is left out: hardly any are categories.
+MOST_CATEGORIES = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Opened:
+    """A table and its release, and what is known of them.
+
+    Attributes
+    ----------
+    original, protected : Table
+    control : Table or None
+        Of people who are not in the original, where there is one.
+    paired : bool
+        Whether the records of both are in the same order.
+    roles : dict of Role
+        What a recipe says that attributes are to an intruder.
+    guarantee : Guarantee or None
+    measurements : Measurements or None
+    """
+
+    original: Table
+    protected: Table
+    control: Table | None
+    paired: bool
+    roles: Mapping[str, Role]
+    guarantee: Guarantee | None
+    measurements: Measurements | None
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """All that there are, by what they are called in an error."""
+        found = {"original": self.original, "protected": self.protected}
+        return found if self.control is None else {**found, "control": self.control}
+
+    def of_role(self, role: Role) -> list[str]:
+        """Name the columns of the original that have a role."""
+        return [name for name in self.original.names if self.roles.get(name) is role]
+
+    def attributes(self, wanted: Iterable[str] | None) -> list[str]:
+        """Name those wanted, or all that are numbers in each table or text in each.
+
+        New numbers of units and identifiers take part where they are named.
+        """
+        if wanted is not None:
+            names = named(wanted)
+            self.check(names)
+            return names
+        unit = None if self.guarantee is None else self.guarantee.unit.column
+        dropped = {*self.of_role(Role.IDENTIFIER), unit}
+        return [
+            name
+            for name in self.original.names
+            if name not in dropped
+            and all(
+                name in table.names
+                and table.kind(name).is_numeric == self.original.kind(name).is_numeric
+                for table in self.tables.values()
+            )
+        ]
+
+    def numeric(self, names: Iterable[str]) -> list[str]:
+        """Name those that are numbers."""
+        return [name for name in names if self.original.kind(name).is_numeric]
+
+    @property
+    def orders(self) -> dict[str, Sequence[str] | None]:
+        """The attributes that the guarantee lists as categories: their words in order, or None."""
+        terms = () if self.guarantee is None else self.guarantee.attributes
+        return {
+            one.name: tuple(map(str, one.domain or ())) if one.kind is Kind.ORDINAL else None
+            for one in terms
+            if one.kind in {Kind.ORDINAL, Kind.NOMINAL}
+        }
+
+    def check(self, names: Iterable[str]) -> None:
+        """Refuse columns that some table lacks."""
+        wanted = list(names)
+        for side, table in self.tables.items():
+            check_columns(table, wanted, side)
+
+
+def opened(
+    original: Any,
+    protected: Any,
+    *,
+    paired: bool,
+    missing_codes: Mapping[str, Any] | None,
+    missing_values: Iterable[str] | None,
+    recipe: str | Path | Mapping[str, Any] | None,
+    control: Any = None,
+    guarantee: Guarantee | None = None,
+    measurements: Measurements | None = None,
+) -> Opened:
+    """Open a table and its release, of which a `Release` knows what it promises.
+
+    Raises
+    ------
+    DataError
+        If they are paired and of different lengths.
+    """
+    codes = MissingCodes.of(missing_codes, missing_values)
+    if isinstance(protected, Release):
+        codes, guarantee = protected.codes_of_original(codes), guarantee or protected.guarantee
+        measurements, protected = measurements or protected.measurements, protected.data
+    after = open_table(protected, codes_in_release(codes, guarantee))
+    before = open_beside(original, after, codes)
+    check_columns(before, codes.by_column, "original")
+    paired = paired and has_pairs(guarantee, before.n_records - after.n_records)
+    if paired and before.n_records != after.n_records:
+        raise DataError(
+            "original and protected tables",
+            "paired records must be as many in both",
+            "pass the same people in the same order, or paired=False (--shuffled) for a shuffled "
+            "or synthetic release",
+        )
+    return Opened(
+        original=before,
+        protected=after,
+        control=None if control is None else open_beside(control, after, codes),
+        paired=paired,
+        roles={} if recipe is None else roles_of_recipe(recipe),
+        guarantee=guarantee,
+        measurements=measurements,
+    )
+
+
+def tables_of(both: Opened, names: Iterable[str], asked: Mapping[str, Any]) -> Tables:
+    """Read attributes of a table and its release as measures are given them.
+
+    Text of more than 1000 categories is left out. Argument by argument, ``asked`` is what is asked
+    of the measures: record linkage is, if nothing else is said.
+
+    Raises
+    ------
+    DataError
+        If nothing can be compared, or a table holds an infinite value.
+    """
+    wanted = list(names)
+    numeric, orders, sides = both.numeric(wanted), both.orders, (both.original, both.protected)
+    coded = {name: _codes(sides, name) for name in wanted if name not in numeric}
+    texts = {name: codes for name, codes in coded.items() if codes is not None}
+    if not numeric and not texts:
+        raise DataError(
+            "tables",
+            "they have no attribute in common to compare",
+            "pass a table and its release, whose columns have the same names",
+        )
+    before, after = (
+        _matrix(table, numeric, place)
+        for table, place in zip(sides, ("original data", "protected data"), strict=True)
+    )
+    return Tables(
+        names=tuple(numeric),
+        original=before,
+        protected=after,
+        paired=both.paired,
+        texts=texts,
+        ranks={
+            name: _ranks(texts[name], words)
+            for name, words in orders.items()
+            if words and name in texts
+        },
+        nominal=frozenset(name for name in numeric if name in orders and orders[name] is None),
+        columns=partial(_columns, both),
+        asked={"linkage": True, "unpaired": not both.paired, **asked},
+    )
+
+
+def _matrix(table: Table, names: list[str], place: str) -> Matrix:
+    if not names:
+        return np.empty((table.n_records, 0))
+    matrix = AttributeMatrix(numbers=[table.numbers(name, shared=True) for name in names])
+    if largest_of(matrix) > LARGEST_VALUE:
+        raise DataError(
+            place,
+            "values must be finite and at most 1e140 in size",
+            "leave such records out, or mark the cells as missing",
+        )
+    return matrix
+
+
+def _codes(sides: Sequence[Table], name: str) -> Codes | None:
+    """Read a text attribute as codes; None where it is no text or has too many categories."""
+    try:
+        found = [coded_words(table, name, MOST_CATEGORIES) for table in sides]
+    except DataError:
+        return None
+    both = [one for one in found if one is not None]
+    categories = sorted({word for _, words in both for word in words})
+    if len(both) < len(found) or len(categories) > MOST_CATEGORIES:
+        return None
+    codes = [
+        np.searchsorted(categories, np.array(words, dtype=np.str_)).astype(np.int32)[own]
+        for own, words in both
+    ]
+    return codes[0], codes[1], tuple(categories)
+
+
+def _ranks(codes: Codes, words: Sequence[str]) -> tuple[Column, Column]:
+    """Return the ranks of text that has an order; NaN of what that does not list."""
+    before, after, categories = codes
+    order = {word: float(rank) for rank, word in enumerate(words)}
+    ranks = np.array([order.get(category, np.nan) for category in categories])
+    return ranks[before], ranks[after]
+
+
+def _columns(both: Opened, names: Iterable[str]) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Read columns of both tables."""
+    wanted = list(names)
+    both.check(wanted)
+    before, after = (
+        {name: column_of(table, name) for name in wanted}
+        for table in (both.original, both.protected)
+    )
+    return before, after
+
+
+def named(names: Iterable[str]) -> list[str]:
+    """Return names, of which one may stand by itself."""
+    return [names] if isinstance(names, str) else list(names)
