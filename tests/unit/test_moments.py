@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -160,7 +160,6 @@ def test_changes_of_correlations_are_over_pairs_of_attributes():
 
 def assessed(original, protected, names, *, paired=True):
     """Assess two matrices."""
-    assume(len(original) > 1)  # one record cannot be hidden
     tables = (dict(zip(names, side.T, strict=True)) for side in (original, protected))
     return mv.assess(*tables, paired=paired)
 
@@ -168,6 +167,7 @@ def assessed(original, protected, names, *, paired=True):
 @given(table_pairs(), st.booleans())
 def test_an_assessment_is_json(pair, paired):
     """Missing, constant or single records leave no NaN and no infinity in the dictionary."""
+    assume(len(pair[0]) > 1)  # one record cannot be hidden
     names = [f"attribute {number}" for number in range(pair[0].shape[1])]
     figures = assessed(*pair, names, paired=paired).to_dict()
     assert json.loads(json.dumps(figures, allow_nan=False)) == figures
@@ -176,6 +176,7 @@ def test_an_assessment_is_json(pair, paired):
 @given(table_pairs(), st.booleans())
 def test_the_text_fits_a_terminal(pair, paired):
     """No line is wider than that, whatever the attributes are called."""
+    assume(len(pair[0]) > 1)
     names = [f"{number}\x1b[31m\n" + "a long name " * 20 for number in range(pair[0].shape[1])]
     found = assessed(*pair, names, paired=paired)
     with pytest.MonkeyPatch.context() as patch:
