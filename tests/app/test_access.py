@@ -240,12 +240,6 @@ def test_a_header_that_is_there_twice_says_nothing(house):
     refused(house, house.ask(*both, method="POST"), 403)
 
 
-def test_who_types_the_address_is_let_in(house):
-    """So are our own pages; a POST has no other sender than these."""
-    for method, site in (("GET", "none"), ("GET", "same-origin"), ("POST", "same-origin")):
-        assert house.ask(("sec-fetch-site", site), method=method).status == 200
-
-
 @pytest.mark.parametrize("site", [(), ("none",), ("cross-site",)])
 def test_the_token_is_exchanged_for_the_cookie(house, site):
     """Opened from a file, it gives the one cookie that lets in, and leads on to the first page."""
@@ -411,11 +405,3 @@ def test_nothing_of_a_request_comes_back(house):
     assert [one.status for one in answers] == [421, 401, 403, 405, 413, 401]
     for one in answers:
         assert "marked" not in one.text + repr(one.headers)
-
-
-def test_head_gets_no_body(house):
-    """A refusal of a HEAD has the length of its page, and not the page."""
-    answer = house.ask_with(HOST, method="HEAD")
-    assert answer.body == b""
-    assert answer.status == 401
-    assert int(answer.headers["content-length"]) > 100

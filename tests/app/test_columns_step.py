@@ -2,7 +2,6 @@
 
 import datetime
 
-import numpy as np
 import pytest
 
 import microveil as mv
@@ -33,14 +32,6 @@ def test_a_proposal_declares_nothing():
     assert undeclared(draft) == list(ENTRIES)
 
 
-def test_a_column_that_is_said_to_be_right_is_declared_and_no_other():
-    """One box, one column."""
-    form = Form(sent(**DOMAINS, right_0="yes"))
-    draft, errors = declare_columns(drafted()[1], form)
-    assert not errors
-    assert draft.recipe["attributes"] == {"AGE": {**ENTRIES["AGE"], "bounds": [0, 120]}}
-
-
 def test_all_columns_together_make_a_recipe_that_is_in_order():
     """Numbers are numbers, dates dates, categories text: as the recipe's reader takes them."""
     draft, errors = declared(ordered_3="yes", codes_0="-9\n-8")
@@ -66,18 +57,6 @@ def test_a_blank_blocks_with_the_reason_beside_the_field(field, blank):
     assert len(undeclared(draft)) == 1
 
 
-@pytest.mark.parametrize("bounds", [("0", "x"), ("9", "0"), ("", "5"), ("nan", "1")])
-def test_bad_bounds_get_the_sentence_of_the_command_line(bounds):
-    """Rule and remedy are those that `protect` refuses them with."""
-    with pytest.raises(mv.RequestError) as refused:
-        mv.protect(
-            {"AGE": np.arange(9)}, method="dp-um", k=3, epsilon=1, attributes="AGE",
-            bounds={"AGE": bounds},
-        )  # fmt: skip
-    _, errors = declared(lower_0=bounds[0], upper_0=bounds[1])
-    assert errors["lower-0"] == str(refused.value)
-
-
 def test_what_was_sent_is_shown_again_beside_what_is_wrong_with_it():
     """Nothing that a person wrote is lost."""
     form = Form(sent(**{**DOMAINS, "lower_0": "x", "all": "yes"}))
@@ -93,16 +72,6 @@ def test_entries_without_a_field_stay():
     changed, errors = declare_columns(draft, Form(sent(**{**DOMAINS, "all": "yes"})))
     assert not errors
     assert changed.recipe["attributes"]["AGE"] == {**entry, "bounds": [0, 120]}
-
-
-def test_a_column_that_is_left_out_needs_no_domain():
-    """Nor one that is kept as it is."""
-    draft, errors = declared(
-        role_0="identifier", lower_0="", upper_0="",
-        role_3="non-confidential", categories_3="",
-    )  # fmt: skip
-    assert not errors
-    assert draft.recipe["attributes"]["AGE"] == {"role": "identifier", "type": "whole number"}
 
 
 def test_a_step_seen_in_the_decimals_is_proposed_and_fills_in_no_field():
@@ -128,35 +97,6 @@ def shown(values=SEEN, entered="f\nm\nx", **recipe):
     return draft, sent(**{**DOMAINS, "categories_3": entered, "resolution_1": "0.01"})
 
 
-def test_values_that_were_seen_stand_in_the_field_and_declare_nothing():
-    """Neither the column's own box nor all of them takes a list that nobody says anything of."""
-    _, plain = drafted()
-    fields = sent(**{**DOMAINS, "categories_3": ""})
-    object.__setattr__(plain, "entered", fields)
-    draft = with_values(plain, "SEX", SeenValues(values=SEEN, n_values=3))
-    column = list(column_fields(draft, Form(draft.entered)))[3]
-    assert column.values["categories"].split() == list(SEEN)
-    assert column.asks_source
-    assert draft.recipe == plain.recipe
-    for said in ({"all": "yes"}, {"right-3": "yes"}):
-        changed, errors = declare_columns(draft, Form({**draft.entered, **said}))
-        assert list(errors) == ["source-3"] or set(errors) == {"source-3", "resolution-1"}
-        assert "SEX" in undeclared(changed)
-
-
-@pytest.mark.parametrize("source", ["public", "data"])
-def test_a_list_that_was_seen_is_declared_with_what_a_person_says_of_it(source):
-    """As publicly known it is a list like another; as taken from the table the recipe says so."""
-    draft, form = shown()
-    changed, errors = declare_columns(draft, Form({**form, "source-3": source, "right-3": "yes"}))
-    assert not errors
-    entry = changed.recipe["attributes"]["SEX"]
-    assert entry["categories"] == list(SEEN)
-    assert entry.get("categories_from_data", False) == (source == "data")
-    given = read_recipe(changed.recipe)["categories"]["SEX"]
-    assert (type(given).__name__ == "CategoriesFromData") == (source == "data")
-
-
 @pytest.mark.parametrize(
     ("changed", "wrong"),
     [({}, "source-3"), ({"source-3": "forged"}, "source-3"),
@@ -167,20 +107,6 @@ def test_a_list_beside_the_values_of_the_table_says_where_it_comes_from(changed,
     draft, form = shown()
     _, errors = declare_columns(draft, Form({**form, "right-3": "yes", **changed}))
     assert list(errors) == [wrong]
-
-
-def test_a_list_of_the_table_reaches_the_guarantee():
-    """The condition is that of `categories_from_data`, and row scope is not covered."""
-    entry = {**ENTRIES["SEX"], "categories": list(SEEN), "categories_from_data": True}
-    recipe = {"method": "pram", "epsilon": 1, "attributes": {"SEX": entry}}
-    table = {"SEX": np.array(["f", "m", "x"] * 20)}
-    found = mv.plan(table, **read_recipe(recipe)).guarantee
-    assert "categories" in {condition.id for condition in found.conditions}
-    assert not found.scopes.row.covered
-    public = {name: said for name, said in entry.items() if name != "categories_from_data"}
-    found = mv.plan(table, **read_recipe({**recipe, "attributes": {"SEX": public}})).guarantee
-    assert "categories" not in {condition.id for condition in found.conditions}
-    assert found.scopes.row.covered
 
 
 def test_what_a_field_cannot_show_of_a_value_stays():

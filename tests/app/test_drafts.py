@@ -6,28 +6,12 @@ import pytest
 
 from drafted import drafted
 from microveil.app import drafts as module
-from microveil.app.drafts import Drafts, StaleDraftError
+from microveil.app.drafts import Drafts
 
 
 def shown(drafts, draft, kind):
     """Show figures of a kind."""
     return drafts.note(draft.id, lambda one: replace(one, seen=one.seen | {kind}))
-
-
-def test_a_page_of_an_earlier_version_changes_nothing():
-    """Of two tabs the second to save is refused, and what the first saved stays."""
-    drafts, draft = drafted()
-    drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
-    with pytest.raises(StaleDraftError, match="another tab"):
-        drafts.change(draft.id, draft.version, lambda one: one.asking(k=9))
-    assert drafts.get(draft.id).recipe["k"] == 5
-
-
-def test_work_that_goes_on_makes_no_page_stale():
-    """What nobody entered is noted without a new version."""
-    drafts, draft = drafted()
-    drafts.note(draft.id, lambda one: replace(one, works={"inspect": "1"}))
-    assert drafts.change(draft.id, draft.version, lambda one: one.asking(k=5)).recipe["k"] == 5
 
 
 @pytest.mark.parametrize("changed", [{"k": 5}, {"method": "dp-um"}, {"epsilon": 2}])

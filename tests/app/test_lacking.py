@@ -41,11 +41,10 @@ def removal(answer):
 
 
 @pytest.mark.parametrize(
-    ("role", "more"),
-    [("confidential", "bounds = [0, 9]\n"), ("identifier", ""), ("non-confidential", ""),
-     ("quasi-identifier", "")],
+    ("role", "more", "name"),
+    [("confidential", "bounds = [0, 9]\n", HOSTILE), ("identifier", "", "two\nlines"),
+     ("non-confidential", "", "GONE"), ("quasi-identifier", "", "GONE")],
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["GONE", HOSTILE, "two\nlines"])
 def test_the_sentence_is_that_of_the_command_line_with_a_way_out_beside_it(
     folder, role, more, name
 ):
@@ -133,30 +132,6 @@ def test_what_is_taken_out_after_figures_was_chosen_by_them():
     _, draft = drafted(attributes={"AGE": {}, "GONE": {}})
     seen = replace(draft, seen=frozenset({"data"}))
     assert without(seen, "GONE").recipe["looked_at"] == "data"
-
-
-def test_nothing_is_lacking_before_the_columns_are_known():
-    """A recipe that was opened is not refused unseen."""
-    _, draft = drafted(attributes={"GONE": {}})
-    assert not lacking(replace(draft, proposal=None))
-
-
-def test_a_target_with_its_cut_is_named_and_taken_out(folder):
-    """A recipe may name the column to be predicted with the value that it is cut at."""
-    told = RECIPE.replace('"idp-vector"', '"dp-synthetic"').replace("k = 3\n", "")
-    told = told.replace('exact_cells = "widen"\n', "target = {GONE = 5}\n")
-    (folder / "recipe.toml").write_text(told)
-
-    async def visit(ask):
-        draft = await opened(ask, recipe="recipe.toml")
-        shown = await ask("GET", f"{draft}/columns")
-        await ask("POST", f"{draft}/lacking", removal(shown))
-        return shown, tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
-
-    shown, recipe = on(folder, visit)
-    assert shown.status == 200
-    assert "GONE" in shown.text
-    assert "target" not in recipe
 
 
 def test_without_its_unit_nothing_is_drawn_before_it_is_said_who_is_protected(folder):

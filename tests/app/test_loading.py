@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from visited import on
-
 TESTS = Path(__file__).parents[1]
 LOADED = """
 import asyncio, sys, tempfile
@@ -39,18 +37,3 @@ def test_the_first_page_is_answered_before_the_libraries_of_tables_are_loaded():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
-
-
-def test_an_address_of_no_page_is_answered_as_before(folder):
-    """Below a draft or beside it, in any way of asking."""
-
-    async def visit(ask):
-        return [
-            (await ask(method, path)).status
-            for method, path in [
-                *(("GET", "/nothing"), ("GET", "/drafts/none/columns"), ("GET", "/drafts/none")),
-                *(("POST", "/drafts/none/recipe.toml"), ("GET", "/drafts"), ("POST", "/nothing")),
-            ]
-        ]
-
-    assert on(folder, visit) == [404, 404, 404, 405, 404, 404]

@@ -55,19 +55,6 @@ def test_whatever_is_changed_after_advice_by_the_data_says_so(folder, step, form
     assert on(folder, visit) == (None, "data")
 
 
-def test_what_is_saved_unchanged_after_advice_was_chosen_before_it(folder):
-    """Pages that are sent again as they are change no recipe."""
-
-    async def visit(ask):
-        draft = await promised(ask)
-        await advised(ask, draft)
-        await saved(ask, draft, "columns", DECLARED)
-        await saved(ask, draft, "promise", PROMISED)
-        return await looked_at(ask, draft)
-
-    assert on(folder, visit) is None
-
-
 @pytest.mark.usefixtures("reported")
 @pytest.mark.parametrize("shown", ["result", "documents/custodian"])
 def test_a_choice_after_the_figures_of_a_release_says_so(folder, shown):
@@ -184,23 +171,6 @@ def test_advice_on_another_promise_is_not_offered(folder):
     assert 'name="option"' not in after.text
 
 
-def test_the_recipe_beside_a_release_is_the_one_it_was_drawn_with(folder):
-    """Whatever the draft says since."""
-
-    async def visit(ask):
-        draft = await promised(ask)
-        await saved(ask, draft, "release", {"folder": "out"})
-        drawn = await ask("GET", f"{draft}/documents/recipe.toml")
-        await saved(ask, draft, "promise", {**PROMISED, "epsilon": "77"})
-        later = await ask("GET", f"{draft}/documents/recipe.toml")
-        return drawn.text, later.text, (await ask("GET", f"{draft}/result")).text
-
-    drawn, later, result = on(folder, visit)
-    assert drawn == later
-    assert tomllib.loads(drawn)["epsilon"] == 1
-    assert "epsilon = 77" not in result
-
-
 @pytest.mark.parametrize("no_linkage", [False, True])
 def test_the_command_does_what_was_done_and_can_be_run_at_once(folder, no_linkage):
     """With its options, into a folder that is free, quoted for a shell."""
@@ -218,18 +188,3 @@ def test_the_command_does_what_was_done_and_can_be_run_at_once(folder, no_linkag
     done = run(*words, folder=folder)
     assert done.returncode == 0, done.stderr
     assert (folder / "of May-2" / "report.html").exists()
-
-
-def test_methods_that_keep_a_promise_are_no_figures_of_the_table(folder):
-    """They follow from what is declared and the number of records: choices after them are free."""
-
-    async def visit(ask):
-        draft = await promised(ask)
-        shown = await ask("GET", f"{draft}/promise")
-        await saved(ask, draft, "promise", {**PROMISED, "epsilon": "2"})
-        return shown.text, await looked_at(ask, draft)
-
-    shown, said = on(folder, visit)
-    assert "idp-vector (asked for by the recipe)" in shown
-    assert "dp-um does not keep this epsilon at row scope as asked" in shown
-    assert said is None

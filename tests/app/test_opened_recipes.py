@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from drafted import drafted, sent
+from drafted import drafted
 from microveil.app.columns_step import column_fields, declare_columns
 from microveil.app.drafts import Drafts
 from microveil.app.forms import Form
@@ -85,20 +85,6 @@ def test_one_change_changes_one_thing(name):
     assert tomllib.loads(recipe_text(draft.recipe, draft.opened)) == expected
 
 
-def test_a_scope_that_is_said_first_leaves_the_method_of_a_recipe():
-    """A recipe may say no scope; its method is its owner's."""
-    text = 'method = "dp-um"\nk = 7\nepsilon = 1\nexact_cells = "refuse"\n' + COLUMNS
-    draft = walked(text, promised={"who": "record", "scope": "cluster"})
-    assert draft.recipe == {**tomllib.loads(text), "scope": "cluster"}
-
-
-def test_parts_stay_where_another_scope_is_asked_for():
-    """Methods and budgets are each part's own."""
-    text = RECIPES["parts"] + COLUMNS
-    draft = walked(text, promised={"scope": "cluster"})
-    assert draft.recipe == {**tomllib.loads(text), "scope": "cluster"}
-
-
 def test_another_scope_leaves_no_step_of_the_method_before():
     """A step that the new method has not would be refused."""
     text = 'method = "idp-cbls"\nk = 5\nscope = "cluster"\nepsilon = 1\nisotonic = true\n'
@@ -106,16 +92,6 @@ def test_another_scope_leaves_no_step_of_the_method_before():
     draft = walked(text + public, promised={"scope": "row"})
     assert draft.recipe["method"] == "dp-synthetic"
     assert "isotonic" not in draft.recipe
-
-
-@pytest.mark.parametrize("lower", ["19000101", "1900-W01-1"])
-def test_a_date_is_a_date_in_each_form_that_is_taken(lower):
-    """What is accepted beside the field is in order in the recipe."""
-    fields = {"lower_2": lower, "upper_2": "20301231", "right_2": "yes"}
-    draft, errors = declare_columns(drafted()[1], Form(sent(**fields)))
-    assert not errors
-    bounds = draft.recipe["attributes"]["BORN"]["bounds"]
-    assert [type(end).__name__ for end in bounds] == ["date", "date"]
 
 
 @pytest.mark.usefixtures("instantly")

@@ -10,10 +10,9 @@ import pytest
 
 from command import run
 from microveil.app.work import State, Work
-from visited import DECLARED, ended, on, saved
+from visited import DECLARED, ended, on
 
 HOSTILE = '<img src=x onerror=alert(1)>"{{7*7}}'
-UNKNOWN = "known when the table is read"
 
 
 class Never:
@@ -69,24 +68,6 @@ def test_names_and_kinds_are_shown_before_the_table_is_read(tmp_path):
 
 
 @pytest.mark.usefixtures("never")
-def test_of_a_file_of_text_names_are_shown_and_no_kind_is_guessed(folder):
-    """What its columns hold is said to be known later."""
-    _, shown = on(folder, lambda ask: begun(ask, "people.csv"))
-    assert rows(shown) == dict.fromkeys(["ID", "AGE", "SEX"], UNKNOWN)
-    assert "3 columns" in shown.text
-    assert "records" not in shown.text.partition('id="outline"')[2].partition("</h2>")[0]
-
-
-@pytest.mark.usefixtures("never")
-def test_a_recipe_says_how_the_file_is_written_that_is_outlined(folder):
-    """Its separator, as for the reading."""
-    (folder / "semicolons.csv").write_text("AGE;SEX\n31;f\n44;m\n")
-    (folder / "recipe.toml").write_text('microveil = "0.2"\n[file]\nseparator = ";"\n')
-    _, shown = on(folder, lambda ask: begun(ask, "semicolons.csv", recipe="recipe.toml"))
-    assert rows(shown) == dict.fromkeys(["AGE", "SEX"], UNKNOWN)
-
-
-@pytest.mark.usefixtures("never")
 def test_names_that_a_file_declares_are_text_and_nothing_else(tmp_path):
     """Markup, script and a template's braces, in the list and where a unit is chosen."""
     pl.DataFrame({HOSTILE: [1, 2]}).write_parquet(tmp_path / "people.parquet")
@@ -113,22 +94,6 @@ def test_nothing_is_declared_before_the_table_is_read(tmp_path):
         return await ask("GET", f"{draft}/recipe.toml")
 
     assert "attributes" not in on(tmp_path, visit).text
-
-
-@pytest.mark.usefixtures("instantly")
-def test_what_is_read_takes_the_place_of_what_was_declared(folder):
-    """The proposal alone is shown, also where the file is another by then."""
-
-    async def visit(ask):
-        draft, _ = await begun(ask, "people.csv")
-        await ended(ask, draft, "inspect")
-        shown = await ask("GET", f"{draft}/columns")
-        await saved(ask, draft, "columns", DECLARED)
-        return shown
-
-    shown = on(folder, visit)
-    assert 'id="outline"' not in shown.text
-    assert "200 records, 3 columns" in shown.text
 
 
 def test_a_file_that_is_broken_behind_its_beginning_is_refused_as_by_the_command_line(tmp_path):

@@ -14,6 +14,7 @@ from visited import DECLARED, PROMISED, ended, on, opened, saved, version
 HOSTILE = '<img src=x onerror=alert(1)>"{{77*77}}'
 
 
+@pytest.mark.usefixtures("instantly")
 def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(folder):
     """The guarantee of the page's release and that of the recipe it hands out are equal."""
 
@@ -94,34 +95,6 @@ def test_what_is_not_below_the_folder_is_not_opened(folder, table, sentence):
     answer = on(folder, lambda ask: ask("POST", "/", {"table": table}))
     assert answer.status == 422
     assert sentence in answer.text
-
-
-@pytest.mark.usefixtures("instantly")
-def test_a_recipe_that_was_opened_is_downloaded_as_it_was(folder):
-    """Letter by letter, while nothing is changed."""
-    text = '# ours\nk = 5\nmethod = "dp-um"\n[attributes.ID]\nrole = "identifier"\ntype = "text"\n'
-    (folder / "ours.toml").write_text(text)
-
-    async def visit(ask):
-        draft = await opened(ask, recipe="ours.toml")
-        await ask("GET", f"{draft}/columns")
-        return await ask("GET", f"{draft}/recipe.toml")
-
-    assert on(folder, visit).text == text
-
-
-@pytest.mark.usefixtures("instantly")
-def test_a_release_that_is_there_is_not_written_over(folder):
-    """The sentence stands beside the field, and nothing is drawn."""
-    (folder / "out").mkdir()
-
-    async def visit(ask):
-        draft = await opened(ask)
-        return await saved(ask, draft, "release", {"folder": "out"})
-
-    answer = on(folder, visit)
-    assert answer.status == 422
-    assert 'id="folder-wrong"' in answer.text
 
 
 @pytest.mark.parametrize("address", ["/drafts/00000000/columns", "/nothing", "/drafts"])

@@ -129,15 +129,6 @@ def test_a_path_leads_downwards(folder, path, monkeypatch):
             assert "lead downwards" in told.value.rule
 
 
-def test_a_path_is_read_as_it_is(folder):
-    """Nothing is decoded, expanded or matched in it."""
-    for name in ("%2e%2e", "$HOME.csv", "*.csv", "a b?c#d.csv", "<b>.csv"):
-        (folder.root / name).touch()
-        assert folder.resolve(name) == folder.root / name
-    assert folder.resolve("") == folder.resolve(".") == folder.root
-    assert folder.resolve("./of 2024//people.csv") == folder.root / "of 2024" / "people.csv"
-
-
 def test_a_listing_is_of_a_folder(folder):
     """A file is not listed."""
     with pytest.raises(FileError, match="must be a folder"):
@@ -158,13 +149,6 @@ def test_what_was_named_at_the_start_may_be_opened(around):
     secret.symlink_to(around / "data-of-others" / "people.csv")
     with pytest.raises(FileError):
         folder.resolve(f"{secret}")
-
-
-def test_the_folder_is_followed_once(around, tmp_path):
-    """A link to the folder, and a path from here, are settled at the start."""
-    (tmp_path / "link").symlink_to(around / "data")
-    folder = Folder(tmp_path / "link")
-    assert folder.root == around / "data"
 
 
 def test_the_page_starts_for_a_folder_that_is_there(around):

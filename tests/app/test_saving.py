@@ -78,9 +78,8 @@ def test_the_command_names_the_recipe_that_was_saved_from_the_result(folder, no_
 
 @pytest.mark.parametrize(
     "name",
-    ["", "recipe", "recipe.csv", "people.csv", "../up.toml", "/srv/up.toml", ".hidden.toml",
-     "gone/recipe.toml", "out/recipe.toml", "broken.toml", "taken.toml", "re\0cipe.toml",
-     "x" * 300 + ".toml", "<img src=x>/r.toml"],
+    ["", "recipe", "people.csv", "../up.toml", "out/recipe.toml", "taken.toml",
+     "<img src=x>/r.toml"],
 )  # fmt: skip
 def test_a_name_that_breaks_a_rule_is_refused_beside_its_field(folder, tmp_path_factory, name):
     """Nothing is overwritten, no link followed out of the folder, and nothing left half written."""
@@ -102,23 +101,6 @@ def test_a_name_that_breaks_a_rule_is_refused_beside_its_field(folder, tmp_path_
     assert (folder / "taken.toml").read_text() == "k = 1\n"
 
 
-def test_a_form_that_is_sent_once_more_writes_no_second_file(folder):
-    """A double click is no conflict; another recipe under the same name is one."""
-
-    async def visit(ask):
-        draft = await opened(ask)
-        twice = [await save(ask, draft, "ours.toml") for _ in range(2)]
-        (folder / "ours.toml").unlink()  # by somebody: then it is written anew
-        await save(ask, draft, "ours.toml")
-        await saved(ask, draft, "columns", DECLARED)
-        return twice, await save(ask, draft, "ours.toml")
-
-    twice, other = on(folder, visit)
-    assert [answer.status for answer in twice] == [303, 303]
-    assert other.status == 422
-    assert "nothing is overwritten, and ours.toml is there already" in html.unescape(other.text)
-
-
 def test_of_two_tabs_the_second_saves_nothing(folder):
     """What is written is what was shown: a recipe that was changed since is not."""
 
@@ -132,17 +114,6 @@ def test_of_two_tabs_the_second_saves_nothing(folder):
         return changed, forged, await ask("GET", f"{draft}/save?of=forged")
 
     assert [answer.status for answer in on(folder, visit)] == [409, 409, 409]
-    assert left(folder) == ["people.csv"]
-
-
-def test_an_address_alone_saves_nothing(folder):
-    """A recipe is written by a form."""
-
-    async def visit(ask):
-        draft = await opened(ask)
-        return await ask("GET", f"{draft}/save?file=ours.toml")
-
-    assert on(folder, visit).status == 200
     assert left(folder) == ["people.csv"]
 
 

@@ -32,19 +32,6 @@ def releases(folder):
     return sorted(path.name for path in folder.iterdir() if path.is_dir())
 
 
-def test_a_draw_leads_to_the_result(folder):
-    """The page of the release is left: no button to draw is live there."""
-
-    async def visit(ask):
-        draft = await declared(ask)
-        answer = await draw(ask, draft, "one")
-        return draft, answer, await ask("GET", answer.location)
-
-    draft, answer, shown = on(folder, visit)
-    assert answer.location == f"{draft}/result"
-    assert "Draw" not in shown.text.partition("<main")[2].partition("</main")[0]
-
-
 def test_a_second_draw_is_asked_for_and_says_what_it_costs(folder):
     """Sent as before, by a reload or from an old page, nothing is drawn; it costs epsilon again."""
 

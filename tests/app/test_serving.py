@@ -14,10 +14,10 @@ import pytest
 
 from command import run
 from microveil.app import serving
-from microveil.app.access import LARGEST_BODY, OneTimeToken
+from microveil.app.access import OneTimeToken
 from microveil.app.places import Folder
 from microveil.errors import FileError
-from page_server import SEALED, Server, application, eventually
+from page_server import Server, application, eventually
 
 # A browser that keeps what it was called with, and stays.
 BROWSER = """#!/bin/sh
@@ -207,33 +207,6 @@ def test_whom_the_server_answers(server, status, method, path, headers):
         assert name not in answer.headers
 
 
-def test_a_report_comes_with_its_own_policy(server):
-    """What the application seals in goes out as it is."""
-    assert server.ask(path="/report").headers["content-security-policy"] == SEALED.decode()
-
-
-def test_large_bodies_are_refused(server):
-    """Of 1 MB and a byte nothing is read, in pieces without an end no more than that."""
-    own = {"Origin": f"http://127.0.0.1:{server.port}"}
-    most = server.ask("POST", body=b"x" * LARGEST_BODY, **own)
-    assert most.text == f"the page, {LARGEST_BODY} bytes"
-    assert server.ask("POST", Content_Length=f"{LARGEST_BODY + 1}", **own).status == 413
-    piece = b"%x\r\n%b\r\n" % (LARGEST_BODY + 1, b"x" * (LARGEST_BODY + 1))
-    assert server.ask("POST", body=piece, Transfer_Encoding="chunked", **own).status == 413
-
-
-def test_a_web_socket_is_not_opened(server):
-    """Asked for one, the server speaks HTTP on."""
-    answer = server.ask(
-        Upgrade="websocket",
-        Connection="Upgrade",
-        Sec_WebSocket_Key="AAAAAAAAAAAAAAAAAAAAAA==",
-        Sec_WebSocket_Version="13",
-    )
-    assert answer.status == 200
-    assert "upgrade" not in answer.headers
-
-
 def test_other_machines_get_no_answer(server):
     """It listens on 127.0.0.1 alone, not on this machine's other addresses."""
     with pytest.raises(ConnectionRefusedError):
@@ -287,25 +260,6 @@ def test_an_answer_without_an_end_does_not_keep_it(start):
     assert (server.folder / "shutdown").exists()
 
 
-def test_a_second_ctrl_c_does_not_wait(start):
-    """Asked twice, it breaks off what the first one still waits for, and leaves no file."""
-    server = start().open()
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as browser:
-        host = f"Host: 127.0.0.1:{server.port}\r\nCookie: {server.cookie}\r\n\r\n"
-        browser.sendall(f"GET /hangs HTTP/1.1\r\n{host}".encode())
-        assert browser.recv(20).startswith(b"HTTP/1.1 200")
-        server.process.send_signal(signal.SIGINT)
-        eventually(lambda: not is_listening(server))
-        assert server.end() != 0
-    assert not left(server)
-
-
-def is_listening(server):
-    """Whether new requests are still taken."""
-    with socket.socket() as browser:
-        return browser.connect_ex(("127.0.0.1", server.port)) == 0
-
-
 def test_it_ends_with_its_terminal(tmp_path):
     """Closing the window that it was started in ends it, and the application."""
     ours, terminal = os.openpty()
@@ -322,14 +276,6 @@ def test_it_ends_with_its_terminal(tmp_path):
     server.process.stdout.close()
     assert (tmp_path / "shutdown").exists()
     assert not left(server)
-
-
-def test_who_wants_it_to_outlive_the_terminal_can(start):
-    """Started by nohup, it goes on when the terminal is closed."""
-    server = start(before=("sh", "-c", 'trap "" HUP; exec "$@"', "sh")).open()
-    server.process.send_signal(signal.SIGHUP)
-    assert server.ask().status == 200
-    assert server.end(signal.SIGTERM) == 0
 
 
 def test_an_application_that_does_not_start_is_an_error(tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.app import work
+from microveil.app.tasks import TASKS
 from microveil.app.work import State, Works
 from microveil.app.worker import of_line, to_line
 
@@ -243,7 +244,7 @@ def test_a_comparison_says_its_progress_as_it_is_made_and_gives_all_of_it(people
 
     async def watched():
         async with Works(tmp_path) as works:
-            name = works.start(comparing(people, runs=40)).id
+            name = works.start(comparing(people, runs=15)).id
             seen = [works[name]]
             while not works[name].state.is_end:
                 await asyncio.sleep(0.01)
@@ -282,7 +283,7 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
         "CODE": [-9 if row % 7 == 0 else 20 + row % 30 for row in range(60)],
     }
     polars.DataFrame(table).write_csv(path)
-    found = ended({"task": "inspect", "path": f"{path}", "scope": "row"}, folder=tmp_path).result
+    found = TASKS["inspect"]({"path": f"{path}", "scope": "row"}, lambda _said: None)
     assert MARK not in json.dumps(found)
     assert found["n_records"] == 60
     assert {name: column["kind"] for name, column in found["columns"].items()} == {
@@ -304,63 +305,6 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
     assert found["request"]["method"] == "dp-synthetic"
     printed = run("inspect", path, "--scope", "row", folder=tmp_path).stdout
     assert found["recipe"] == printed
-
-
-@pytest.mark.slow
-def test_how_a_file_is_written_can_be_said(tmp_path):
-    """A separator, a decimal mark and an encoding are taken as the command line takes them."""
-    path = tmp_path / "people.csv"
-    path.write_text("A;B\n1,5;x\n2,5;é\n", encoding="latin-1")
-    file = {"separator": ";", "decimal": ",", "encoding": "latin-1"}
-    found = ended({"task": "inspect", "path": f"{path}", "file": file}, folder=tmp_path).result
-    assert found["columns"]["A"]["kind"] == "decimal"
-    assert found["file"] == file
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"k": None},
-        {"unknown": 1},
-        {"scope": "row"},
-        {"attributes": {**ENTRIES, "AGE": {**ENTRIES["AGE"], "bounds": [0, 30]}}},
-        {"attributes": {**ENTRIES, "NONE": ENTRIES["AGE"]}},
-    ],
-    ids=lambda change: next(iter(change)),
-)
-def test_what_is_refused_is_refused_as_by_the_command_line(people, tmp_path, change):
-    """Place, rule and remedy are those of `microveil protect`, and nothing is written."""
-    recipe = {name: value for name, value in {**RECIPE, **change}.items() if value is not None}
-    (tmp_path / "recipe.toml").write_text(as_toml(recipe))
-    command = run("protect", people, "--recipe", "recipe.toml", "-o", "r", folder=tmp_path)
-    found = ended(protecting(people, tmp_path / "r", recipe), folder=tmp_path)
-    assert found.state is State.REFUSED
-    assert "microveil: {place}: {rule}; {remedy}.\n".format(**found.error) == command.stderr
-    assert not left_of(tmp_path / "r")
-    assert not found.released
-
-
-@pytest.mark.slow
-def test_a_place_that_is_taken_or_missing_is_refused(people, tmp_path):
-    """So are a table that is not there, an option that is none, and an unknown task."""
-    taken = tmp_path / "taken"
-    taken.mkdir()
-    (taken / "mine").write_text("x")
-    found = ended(
-        protecting(people, taken, overwrite=True),
-        protecting(people, tmp_path / "none" / "release"),
-        protecting(tmp_path / "none.csv", tmp_path / "release"),
-        protecting(people, tmp_path / "release", colour="red"),
-        {"task": "publish"},
-        folder=tmp_path,
-    )
-    assert [one.state for one in found] == [State.REFUSED] * 5
-    places = [one.error["place"] for one in found]
-    assert places[0] == f"{taken}"
-    assert places[2].startswith(f"{tmp_path / 'none.csv'}")
-    assert places[3:] == ["option 'colour'", "task"]
-    assert os.listdir(taken) == ["mine"]
 
 
 @pytest.mark.slow
@@ -824,14 +768,6 @@ def test_results_are_kept_up_to_a_number(tmp_path, monkeypatch):
             return [one.id in works for one in (first, second, third)]
 
     assert asyncio.run(several()) == [False, True, True]
-
-
-@pytest.mark.slow
-def test_an_answer_without_end_is_cut_off(people, tmp_path, monkeypatch):
-    """What is kept of a worker is bounded; it is ended then."""
-    monkeypatch.setattr(work, "MOST", 1000)
-    found = ended(comparing(people), folder=tmp_path)
-    assert (found.state, found.failure) == (State.FAILED, "AnswerTooLongError")
 
 
 @pytest.mark.slow

@@ -23,10 +23,12 @@ TABLES = {
 }
 BOUNDS = {"AGE": (0, 120), "TAX": (0, 60_000)}
 MORE = {"ties": {"exact_cells": "widen"}, "missing": {"missing": "keep"}}
+ASKED = (("cluster", 0.1), ("vector", 5), ("cluster", 100))
+# All three of the first table, and one of each other, in turn.
 CASES = [
     (table, scope, epsilon)
-    for table in TABLES
-    for scope, epsilon in (("cluster", 0.1), ("cluster", 100), ("vector", 5))
+    for number, table in enumerate(TABLES)
+    for scope, epsilon in (ASKED[number % 3 :][:1] if number else ASKED)
 ]
 
 

@@ -84,8 +84,15 @@ def protected(path, folder, **asked):
     return release, manifest, read(table), json.loads((folder / "guarantee.json").read_text())
 
 
-@pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people"])
-@pytest.mark.parametrize("asked", [{}, {"method": "laplace", "k": None}, {"shuffle": True}])
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("people.csv", {}),
+        ("people.csv", {"shuffle": True}),
+        ("people.parquet", {"method": "laplace", "k": None}),
+        ("people", {"shuffle": True}),
+    ],
+)
 def test_a_large_file_is_protected_as_a_small_one(large, tmp_path, name, asked):
     """Data, guarantee, and what the custodian's manifest finds are the same."""
     path = written(name, tmp_path)
@@ -128,9 +135,7 @@ def test_what_a_format_writes_whole_is_collected(large, tmp_path):
         ("AGE", "4x", 12_000),
         ("WAGE", "inf", 11_999),
         ("WAGE", "1,5", 4),
-        ("OWNS", "TRUE", 12_400),
         ("LATE", "x", 12_400),
-        ("AGE", "1.5", 12_499),
     ],
 )
 def test_a_bad_cell_is_named_by_its_line_as_in_memory(large, tmp_path, column, cell, record):

@@ -86,9 +86,7 @@ def test_a_lazy_frame_is_protected_as_the_frame_is(method, shuffle):
     "more",
     [
         {},
-        {"missing": "error", "attributes": ["AGE", "PAY", "TOWN"], "structure": "tree"},
         {"target": {"PAY": 100}, "delta": 1e-3, "n_records": 20},
-        {"unit": "HOME", "max_rows": 3},
         {"unit": "HOME", "max_rows": 2, "outside": "clamp"},
     ],
     ids=str,

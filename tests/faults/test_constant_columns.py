@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from command import run
 
 N = 1500
 PEOPLE = pl.DataFrame(
@@ -36,17 +35,6 @@ def test_its_value_is_declared_and_not_read():
     asked["attributes"] = ["LAND"]
     with pytest.raises(mv.DataError, match="none of the declared categories"):
         mv.protect(PEOPLE, categories={"LAND": ["south"]}, **asked)
-
-
-def test_the_command_line_takes_it_too(tmp_path):
-    """As the recipe that inspect writes lists the one category of a column; an audit as well."""
-    PEOPLE.write_csv(tmp_path / "people.csv")
-    asked = ("--method", "dp-synthetic", "--epsilon", "3", "--attributes", "YEAR,LAND,AGE")
-    asked += ("--bounds", "YEAR=2024:2024", "--bounds", "AGE=0:99", "--categories", "LAND=north")
-    done = run("protect", "people.csv", *asked, "-o", "out", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert set(mv.read(tmp_path / "out/data.csv").frame["LAND"]) == {"north"}
-    assert run("audit", "out", folder=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("method", ["pram", "laplace"])

@@ -99,11 +99,11 @@ def ddl(path):
 
 
 @pytest.mark.parametrize(
-    ("method", "suffix"),
-    [*(("pram", suffix) for suffix in ("csv", "tsv", "xlsx", "parquet", "db")),
-     ("dp-synthetic", "csv")],
+    ("method", "suffix", "holds"),
+    [*(("pram", suffix, holds) for suffix in ("csv", "parquet", "db") for holds in DECLARED),
+     ("pram", "xlsx", "dates"), ("pram", "xlsx", "whole steps"), ("pram", "tsv", "decimals"),
+     ("dp-synthetic", "csv", "decimals"), ("dp-synthetic", "csv", "an order")],
 )  # fmt: skip
-@pytest.mark.parametrize("holds", DECLARED)
 def test_a_file_says_the_same_whether_one_record_has_a_value(tmp_path, method, suffix, holds):
     """A column without any value is released as one with a value: certificate, type, format."""
     declared, value, look = DECLARED[holds]
@@ -128,12 +128,10 @@ VALUES = {
 }  # fmt: skip
 DOMAINS = (
     {"bounds": {"A": (0, 120)}},
-    {"bounds": {"A": ("0", "120")}},
     {"bounds": {"A": (0, 1)}},
     {"bounds": {"A": (0, 120)}, "resolution": {"A": 1}},
     {"bounds": {"A": (0, 120)}, "resolution": {"A": 0.5}},
     {"bounds": {"A": ("2001-01-01", "2001-03-01")}},
-    {"bounds": {"A": (datetime.date(2001, 1, 1), datetime.date(2001, 3, 1))}},
     {"categories": {"A": ["5", "x"]}},
     {"categories": {"A": ["1", "5"]}},
     {"categories": {"A": [1, 5]}},
@@ -179,8 +177,12 @@ def type_of(data):
     return "number" if isinstance(data, dict) and dtype.kind in "iuf" else str(dtype)
 
 
-@pytest.mark.parametrize("method", ["pram", "dp-synthetic"])
-@pytest.mark.parametrize("frame", FRAMES)
+# A type is given back by one way for all methods: a new table need not show it of each frame.
+@pytest.mark.parametrize(
+    ("method", "frame"),
+    [*(("pram", frame) for frame in FRAMES), ("dp-synthetic", "polars"),
+     ("dp-synthetic", "pandas category of objects")],
+)  # fmt: skip
 def test_a_frame_says_the_same_whatever_its_one_value_is(frame, method):
     """Tables that differ in one record are released in one type, or but one of them is released."""
     for declared in DOMAINS:
@@ -223,19 +225,6 @@ def test_values_of_one_unit_alone_do_not_say_it_either():
     assert mv.protect(table, **asked).data["A"].dtype == pl.Boolean
     with pytest.raises(mv.DataError, match="attribute 'A': it has a value in one record at most"):
         mv.protect(table, **asked, unit="HOME", max_rows=2)
-
-
-def test_parts_and_assessments_see_an_empty_column_alike():
-    """Of parts each, and the original beside its release, in measures, attacks and findings."""
-    table = pl.DataFrame({"A": [None] * N, "B": np.arange(N) % 3, "C": np.arange(N)})
-    bounds = {"A": (0, 9), "B": (0, 2), "C": (0, N)}
-    parts = [
-        mv.part(["A", "B"], method="pram", epsilon=1, missing="protect"),
-        mv.part("C", method="laplace", epsilon=1),
-    ]
-    release = mv.protect(table, parts=parts, bounds=bounds)
-    assert release.data["A"].dtype == pl.Int64
-    assert mv.assess(table, release).to_dict()["n_records"] == N
 
 
 def test_sqlite_reads_columns_of_nulls(tmp_path):

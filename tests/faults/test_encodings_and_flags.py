@@ -115,15 +115,6 @@ def test_a_flag_without_effect_on_the_format_is_refused(tmp_path):
             assert not (tmp_path / "out").exists()
 
 
-def test_a_flag_that_one_of_two_files_takes_is_taken(tmp_path):
-    """Where an original is text and its release is not, flags are of the one that is text."""
-    found = tables(tmp_path)
-    done = run("assess", "people.csv", "parquet", "--separator", ",", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    done = run("assess", found["sqlite"], "parquet", "--separator", ",", folder=tmp_path)
-    assert done.returncode == 2
-
-
 def test_what_stands_for_missing_values_is_of_text(tmp_path):
     """`mv.read` refuses words for missing values in a format whose cells are empty."""
     found = tables(tmp_path)

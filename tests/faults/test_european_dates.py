@@ -60,12 +60,3 @@ def test_other_words_are_no_dates(tmp_path, words):
     """Version numbers, house numbers and addresses are not taken for dates."""
     pl.DataFrame({"AGE": [20, 30], "T": words}).write_csv(tmp_path / "people.csv")
     assert NAMED not in run("inspect", "people.csv", folder=tmp_path).stdout
-
-
-def test_a_few_dates_among_others_written_right_are_named(tmp_path):
-    """One date of another form makes a column text, and the remedy is named."""
-    dates = [f"1980-01-{1 + i % 28:02d}" for i in range(20)]
-    pl.DataFrame({"AGE": list(range(21)), "BORN": [*dates, "01.02.1980"]}).write_csv(
-        tmp_path / "people.csv"
-    )
-    assert NAMED in run("inspect", "people.csv", folder=tmp_path).stdout

@@ -10,7 +10,6 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.report import custodian_report, publishable_report
 
 WRITTEN = ["csv", "tsv.gz", "parquet", "arrow", "xlsx", "sqlite", "sav", "zsav", "dta"]
 SCOPES = ["cluster", "vector", "row"]
@@ -87,21 +86,6 @@ def test_whoever_publishes_labels_of_a_file_says_so(tmp_path, write, asked, scop
     assert "any other, nothing seen" not in statement
     folder, _ = release.write(tmp_path / "out")
     assert mv.Guarantee.read(folder / "guarantee.json") == release.guarantee
-
-
-def test_the_condition_is_shown_wherever_an_epsilon_is(tmp_path):
-    """A comparison, advice, an audit and both reports name it as the guarantee does."""
-    table = mv.read(stata(tmp_path / "t.dta", column_labels=["Age", "", ""]))
-    asked = {"epsilon": 1, "attributes": ["AGE"], **MANNER}
-    found = mv.compare(table, methods=["dp-um"], k=[5], runs=1, seed=1,
-                       **{**asked, "epsilon": [1]})  # fmt: skip
-    (row,) = found.summary.to_dicts()
-    assert [one["id"] for one in row["conditions"]] == ["labels"]
-    advice = mv.advise(table, method="dp-um", k=5, **asked)
-    assert "with the labels of this table held" in advice.to_text()
-    release = mv.protect(table, method="dp-um", k=5, **asked)
-    for page in (publishable_report(release), custodian_report(release, table)):
-        assert "the labels" in page
 
 
 def test_labels_of_columns_that_are_kept_are_a_condition(tmp_path):
@@ -226,18 +210,6 @@ def test_labelled_missing_values_of_stata_leave_the_other_labels_whole(extended,
         assert pyreadstat.read_dta(str(data))[1].variable_value_labels == {"V": {1: "yes", 2: "no"}}
 
 
-def test_the_code_list_that_inspect_proposes_can_be_declared(extended):
-    """It holds no code that the column cannot hold, so that its lines work once uncommented."""
-    shown = run("inspect", extended.name, folder=extended.parent).stdout
-    assert "#   2,  # no" in shown
-    assert '"a"' not in shown
-    release = mv.protect(
-        mv.read(extended), method="pram", epsilon=1, attributes=["V"], missing="protect",
-        categories={"V": list(mv.read(extended).schema["V"].labels.valid)},
-    )  # fmt: skip
-    assert release.schema["V"].labels.codes == {1: "yes", 2: "no"}
-
-
 DAYS = [datetime.date(year, 1, 1) for year in (1990, 1901, 2001, 1999, 1905, 1960)]
 
 
@@ -269,18 +241,6 @@ def test_codes_of_dates_are_dates_in_every_format(tmp_path, name):
         assert words.missing_ranges == {"V": [{"lo": refused, "hi": refused}]}
 
 
-def test_inspect_shows_missing_codes_of_dates_as_dates(tmp_path):
-    """So that the line of the recipe works once it is uncommented."""
-    refused = datetime.date(1901, 1, 1)
-    seconds = float((refused - datetime.date(1582, 10, 14)).days * 86_400)
-    frame = pd.DataFrame({"V": DAYS})
-    pyreadstat.write_sav(frame, str(tmp_path / "in.sav"), missing_ranges={"V": [seconds]},
-                         variable_value_labels={"V": {DAYS[0]: "first"}})  # fmt: skip
-    shown = run("inspect", "in.sav", folder=tmp_path).stdout
-    assert "# missing_codes = [1901-01-01] " in shown
-    assert "categories = [" not in shown  # a column of dates takes no list
-
-
 @pytest.mark.parametrize("name", WRITTEN)
 @pytest.mark.parametrize(
     "more",
@@ -297,17 +257,6 @@ def test_a_code_between_whole_numbers_takes_no_other_ones_label(tmp_path, name, 
     assert any("can hold: in V." in note for note in release.notes)
     folder, _ = release.write(tmp_path / "out", format=name)
     labels = mv.read(data_of(folder)).schema["V"].labels
-    assert (labels.codes, labels.missing_codes) == ({1: "one"}, ())
-
-
-def test_a_fraction_in_a_schema_takes_no_whole_numbers_label(tmp_path):
-    """Its code is none of the column's: 1 keeps its own label, and is no missing code."""
-    pl.DataFrame({"AGE": range(N), "V": [1, 2] * (N // 2)}).write_parquet(tmp_path / "t.parquet")
-    listed = [{"value": 1, "label": "one"}, {"value": 1.5, "label": "half"}]
-    of_v = {"name": "V", "type": "integer", "categories": listed, "missingValues": ["2.5"]}
-    fields = [{"name": "AGE", "type": "integer"}, of_v]
-    (tmp_path / "schema.json").write_text(json.dumps({"fields": fields}), encoding="utf-8")
-    labels = mv.read(tmp_path / "t.parquet").schema["V"].labels
     assert (labels.codes, labels.missing_codes) == ({1: "one"}, ())
 
 

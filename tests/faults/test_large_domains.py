@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from command import run
 from microveil.errors import RequestError
 
 FAR = 2**55 + 1, 2**55 + 999
@@ -113,17 +112,6 @@ def test_whole_numbers_beyond_floats_are_refused_where_they_would_become_floats(
     """Isotonic regression is of floats, and so are columns of numpy with a missing cell."""
     with pytest.raises(RequestError, match="domain of 'X'"):
         mv.protect({"X": np.array(cells(*FAR))}, attributes=["X"], bounds={"X": FAR}, **asked)
-
-
-def test_whole_numbers_of_a_coarse_grid_are_rounded_exactly():
-    """What lies on a grid of sevens beyond 2**53 is on it already, and is not moved."""
-    lower = 7 * (2**57 // 7)
-    own = [lower + 7 * place for place in range(300)]
-    found = released(
-        {"X": np.array(own)}, method="k-pram", k=5, resolution={"X": 7},
-        bounds={"X": (own[0], own[-1])},
-    )  # fmt: skip
-    assert set(found) <= set(own)
 
 
 def test_halves_of_a_coarse_grid_go_to_the_even_point():
@@ -237,33 +225,3 @@ def test_categories_that_floats_do_not_tell_apart_are_refused():
     table = {"X": np.array([2.0**53, math.nan, 5.0] * 100)}
     with pytest.raises(RequestError, match="domain of 'X'"):
         released(table, method="pram", epsilon=1, missing="keep", categories={"X": [5, 2**53 + 1]})
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_files_of_whole_numbers_beyond_floats_are_released_exactly(tmp_path, suffix):
-    """The command line takes such bounds by every digit, and writes such cells likewise."""
-    table = pl.DataFrame({"X": cells(*FAR)})
-    path = tmp_path / f"people.{suffix}"
-    table.write_csv(path) if suffix == "csv" else table.write_parquet(path)
-    made = run(
-        "protect", path, "-o", tmp_path / "out", "--method", "laplace", "--epsilon", "0.01",
-        "--attributes", "X", "--bounds", f"X={FAR[0]}:{FAR[1]}", folder=tmp_path,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
-    written = tmp_path / "out" / f"data.{suffix}"
-    found = pl.read_csv(written) if suffix == "csv" else pl.read_parquet(written)
-    assert (found["X"].min(), found["X"].max()) == FAR
-
-
-def test_the_command_line_writes_nothing_of_a_grid_that_it_refuses(tmp_path):
-    """The refusal names the column and what to do, and no cell."""
-    path = tmp_path / "people.csv"
-    path.write_text("X\n" + "".join(f"{number}.5\n" for number in range(50)))
-    made = run(
-        "protect", path, "-o", tmp_path / "out", "--method", "laplace", "--epsilon", "1",
-        "--attributes", "X", "--bounds", "X=0:1000000000", "--resolution", "X=0.0000001",
-        folder=tmp_path,
-    )  # fmt: skip
-    assert made.returncode != 0
-    assert "domain of 'X'" in made.stderr
-    assert not (tmp_path / "out").exists()

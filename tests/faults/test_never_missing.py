@@ -1,6 +1,5 @@
 """Columns that are declared never to lack a value have none missing in a release."""
 
-import json
 import sqlite3
 
 import numpy as np
@@ -91,17 +90,6 @@ def test_recipes_and_flags_say_it_too(tmp_path, method):
 
 
 @pytest.mark.parametrize("method", HIDING)
-def test_it_costs_nothing(method):
-    """The column is drawn and measured as in a table in which no cell may be missing."""
-    whole = PEOPLE.with_columns(AGE=pl.col("AGE").fill_null(0))
-    asked = {**ASKED, "method": method, "seed": 3}
-    plain = mv.protect(whole, **asked)
-    never = mv.protect(whole, **asked, missing="protect", never_missing=whole.columns)
-    assert never.data.equals(plain.data)
-    assert not mv.protect(whole, **asked, missing="protect").data.equals(plain.data)
-
-
-@pytest.mark.parametrize("method", HIDING)
 @pytest.mark.parametrize("outside", ["error", "clamp"])
 def test_a_table_that_lacks_such_a_value_is_refused(method, outside):
     """With place, rule and remedy, and no value: no missing cell has a nearest bound."""
@@ -147,14 +135,6 @@ def test_what_cannot_be_meant_is_refused(wrong, said):
         mv.protect(
             PEOPLE, method="pram", **{**ASKED, "categories": {}, "attributes": ["WAGE"], **wrong}
         )
-
-
-def test_the_manifest_says_it():
-    """So that the release can be asked for once more."""
-    asked = {**ASKED, "method": "pram", "missing": "protect", "never_missing": ["WAGE"]}
-    manifest = mv.protect(PEOPLE, **asked).manifest.to_dict()
-    said = json.loads(json.dumps(manifest["parameters"]))
-    assert (said["missing"], said["never_missing"]) == ("protect", {"WAGE": "never"})
 
 
 def test_sqlite_says_it_by_not_null(tmp_path):

@@ -62,11 +62,3 @@ def test_a_named_number_is_not_averaged_unless_its_domain_is_declared():
     listed = mv.protect(table, **asked, categories={"pid": codes}).data
     assert set(listed["pid"]) <= set(codes)
     assert mv.protect(table, method="mdav", k=5, unit="pid").data.columns == ["AGE"]
-
-
-def test_of_several_numbers_the_finest_that_repeats_is_the_unit(tmp_path):
-    """A person's in years of households; where each person has one row, the household's."""
-    table = pl.DataFrame({"hhid": OWNERS // 12, "pid": OWNERS, "AGE": AGES})
-    assert '# unit = "pid"' in proposed(table, tmp_path)
-    table = table.with_columns(pid=np.arange(N))
-    assert '# unit = "hhid"' in proposed(table, tmp_path)

@@ -47,33 +47,6 @@ def test_an_error_beyond_the_spread_is_told_by_its_figure_and_names_where_to_loo
     assert "advice" not in release.manifest.to_dict()
 
 
-def test_parts_are_told_likewise():
-    """A release of several methods says it of the part that is hopeless."""
-    parts = [
-        mv.part(["AGE"], method="laplace", epsilon=0.01),
-        mv.part(["TAX"], method="mdav", k=3),
-    ]
-    told = warning(mv.protect({"AGE": AGES, "TAX": TAXES}, parts=parts, bounds=BOUNDS))
-    assert "'AGE'" in told
-    assert "'TAX'" not in told
-
-
-def test_nothing_is_said_of_an_error_within_the_spread():
-    """With budget enough there is nothing to look for."""
-    release = mv.protect(
-        {"AGE": AGES}, method="laplace", epsilon=50, attributes=["AGE"], bounds={"AGE": (0, 120)}
-    )
-    assert warning(release) is None
-
-
-def test_advice_is_not_named_where_it_has_none():
-    """Without a budget nothing keeps the same one: only the figure is told."""
-    ages = np.where(np.arange(N) == 0, 1000, AGES)  # one interval of all, and noise as wide
-    told = warning(mv.protect({"AGE": ages}, method="k-noise", k=N, attributes=["AGE"]))
-    assert "times the variance" in told
-    assert "advise" not in told
-
-
 def test_the_command_that_protect_names_says_what_would_be_better(tmp_path):
     """Whoever follows the note on the terminal gets figures and options, and no release."""
     pl.DataFrame({"AGE": AGES, "TAX": TAXES}).write_csv(tmp_path / "people.csv")

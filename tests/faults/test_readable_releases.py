@@ -26,9 +26,8 @@ def test_no_date_is_released_that_no_calendar_has(first, last):
     asked["bounds"] = {"BORN": (first, last)}
     with pytest.raises(mv.RequestError, match="before the year 1 or after 9999"):
         mv.protect(table, **asked, resolution={"BORN": 7})
-    assert set(mv.protect(table, **asked).data["BORN"].to_list()) <= {
-        first + datetime.timedelta(days=n) for n in range((last - first).days + 1)
-    }
+    released = mv.protect(table, **asked).data["BORN"]
+    assert first <= released.min() <= released.max() <= last
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "sqlite"])

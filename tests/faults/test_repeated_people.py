@@ -148,43 +148,6 @@ def test_a_file_of_an_earlier_version_is_read_with_the_condition():
     assert mv.Guarantee.from_dict(read.to_dict()) == read
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"max_rows": 9}, "max_rows: mdav counts the people"),
-        ({"unit_attributes": ["REGION"]}, "unit_attributes: mdav counts the people"),
-        ({"k": 121}, "fewer than k different units"),
-        ({"attributes": ["AGE", "HHID"]}, "not released; leave it out"),
-        ({"keep": ["HHID"]}, "not released; leave it out"),
-        ({"unit": "HOME"}, "no such column"),
-        ({"method": "ranking"}, "ranking cannot protect all records of a unit"),
-    ],
-)
-def test_what_does_not_fit_counting_people_is_refused(more, words):
-    """A number of rows, which has no effect, among them."""
-    asked = {"method": "mdav", "unit": "HHID", **ASKED, **more}
-    with pytest.raises(mv.MicroveilError, match=words):
-        mv.protect(person_years(), **asked)
-
-
-@pytest.mark.parametrize("place", ["memory", "file"])
-def test_a_row_that_is_nobodys_is_refused(place, tmp_path):
-    """By column and record, and nothing is written."""
-    table = person_years().with_columns(
-        HHID=pl.when(pl.int_range(pl.len()) == 6).then(None).otherwise("HHID")
-    )
-    if place == "memory":
-        with pytest.raises(mv.DataError, match="column 'HHID', 1 records, the first is record 7"):
-            mv.protect(table, method="mdav", unit="HHID", **ASKED)
-        return
-    table.write_csv(tmp_path / "years.csv")
-    done = run("protect", "years.csv", "--method", "mdav", "--k", K, "--attributes", "AGE,PAY",
-               "--unit", "HHID", "-o", "out", folder=tmp_path)  # fmt: skip
-    assert done.returncode
-    assert "column 'HHID', 1 records, the first is record 7" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["years.csv"]
-
-
 def test_parts_beside_each_other_count_no_people():
     """They are not k-anonymous together; one part alone is."""
     table, parts = person_years(), [mv.part(["AGE", "PAY"], method="mdav", k=K)]
@@ -222,16 +185,3 @@ def test_flag_and_recipe_count_people_and_assess_does(tmp_path):
     before = table.group_by("AGE", "PAY").agg(pl.col("HHID").n_unique(), pl.len())
     alone = before.filter(pl.col("HHID") < 2)["len"].sum()
     assert found["original"]["records_in_classes_under"]["2"] == alone > 0
-
-
-@pytest.mark.parametrize("model", ["k-anonymity", "none"])
-def test_so_is_a_file_of_the_first_version(model):
-    """It is read with the condition where it states k-anonymity, and there alone."""
-    earlier = {
-        "schema": 1, "model": model, "epsilon": None, "k": 3, "randomness": "os", "kept": [],
-        "scopes": {name: {"covered": False} for name in ("cluster", "vector", "row")},
-        "attributes": {}, "notes": ["Method: mdav, microaggregation."],
-    }  # fmt: skip
-    read = mv.Guarantee.from_dict(earlier)
-    said = [condition.id for condition in read.conditions]
-    assert said == (["repeated-people"] if model == "k-anonymity" else [])

@@ -11,8 +11,6 @@ from contextlib import closing
 import polars as pl
 import pytest
 
-import microveil as mv
-
 SECRET = "Example Ann Invented"
 # A query that takes long: numbers up to so many are counted before the table is read.
 LONG = (
@@ -66,9 +64,8 @@ def is_read(folder):
 @pytest.mark.parametrize(
     ("way", "number"),
     [
-        ("the command line", signal.SIGINT),
         ("Python", signal.SIGTERM),
-        pytest.param("the command line", signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param("the command line", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("the command line", signal.SIGHUP, marks=pytest.mark.slow),
     ],
 )
@@ -92,7 +89,7 @@ def test_no_copy_of_a_database_is_left(tmp_path, way, number):
 )
 def test_no_hidden_folder_of_a_release_is_left(tmp_path, number):
     """A release that is ended while it is written leaves neither itself nor its hidden folder."""
-    pl.DataFrame({"AGE": [i % 90 for i in range(200_000)], "NAME": [SECRET] * 200_000}).write_csv(
+    pl.DataFrame({"AGE": [i % 90 for i in range(80_000)], "NAME": [SECRET] * 80_000}).write_csv(
         tmp_path / "people.csv"
     )
     asked = "protect people.csv --method ranking --k 5 --attributes AGE --keep NAME --no-linkage"
@@ -102,19 +99,3 @@ def test_no_hidden_folder_of_a_release_is_left(tmp_path, number):
     assert process.wait(60) != 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "tmp"]
     assert left(tmp_path / "tmp") == []
-
-
-def test_a_database_with_a_log_is_read(tmp_path, monkeypatch):
-    """A database whose changes go into a log first (WAL) is read, and its file stays as it is."""
-    database(tmp_path)
-    with closing(sqlite3.connect(tmp_path / "people.db")) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("UPDATE people SET AGE = 31")
-        connection.commit()
-    before = (tmp_path / "people.db").read_bytes()
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    assert mv.read(tmp_path / "people.db").frame["AGE"][0] == 31
-    assert left(tmp_path / "tmp") == []
-    assert (tmp_path / "people.db").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.db", "tmp"]

@@ -62,24 +62,6 @@ def test_the_order_of_a_list_makes_no_difference(method, missing):
     assert all(data.equals(found[0]) for data in found)
 
 
-@pytest.mark.parametrize("form", ["text", "codes", "yes/no"])
-def test_codes_and_answers_are_settled_as_text_is(form):
-    """Whole numbers and yes/no that are declared categories, in whatever order."""
-    table = people().drop("LEVEL")
-    answers = {"text": REGIONS, "codes": [40, 7, 100, 3], "yes/no": [True, False, True, False]}
-    values = dict(zip(REGIONS, answers[form], strict=True))
-    own = table.with_columns(REGION=pl.Series([values[region] for region in table["REGION"]]))
-    listed = list(dict.fromkeys(answers[form]))
-    asked = {"method": "mdav", "k": 2, "attributes": ["AGE", "REGION"]}
-    one, other = (
-        mv.protect(own, **asked, categories={"REGION": order}).data
-        for order in (listed, listed[::-1])
-    )
-    assert one.equals(other)
-    for value in listed:
-        assert abs((one["REGION"] == value).sum() - (own["REGION"] == value).sum()) <= 2
-
-
 @pytest.mark.parametrize("method", ["mdav", "v-mdav"])
 def test_ties_keep_the_totals(method):
     """Most clusters of two are ties: no region and no level gains or loses by them."""

@@ -1,16 +1,16 @@
 """The findings name what a release lost: tails, spikes and relations, and not distances alone."""
 
+import io
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
+import command
 import microveil as mv
 from command import run
 from reference import relations as oracle
@@ -225,24 +225,19 @@ def test_what_was_lost_is_in_nothing_that_is_published(people):
     assert not any(re.search(r"\d\.\d", text) for text in shown)
 
 
-def test_the_end_of_protect_fits_a_terminal_of_80_columns(people):
+class Terminal(io.StringIO):
+    """What a command writes to where somebody looks."""
+
+    def isatty(self):
+        return True
+
+
+def test_the_end_of_protect_fits_a_terminal_of_80_columns(people, monkeypatch):
     """No line is longer, and none of the table is broken."""
-    command = [sys.executable, "-m", "microveil", *ASKED, "-o", "out"]
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "COLUMNS": "80"}
-    with subprocess.Popen(
-        command, cwd=people, stdout=theirs, stderr=subprocess.PIPE, env=environment
-    ) as process:
-        os.close(theirs)
-        told = b""
-        while True:
-            try:
-                told += os.read(ours, 1 << 16)
-            except OSError:  # the other end is closed
-                break
-        assert process.wait() == 0
-    os.close(ours)
-    lines = told.decode().split(HEAD)[1].strip().splitlines()
+    monkeypatch.setattr(command, "io", SimpleNamespace(StringIO=Terminal))
+    done = run(*ASKED, "-o", "out", folder=people, COLUMNS="80")
+    assert done.returncode == 0
+    lines = done.stdout.split(HEAD)[1].strip().splitlines()
     assert max(map(len, lines)) <= 80
     table = [line.rstrip() for line in lines if line.rstrip().endswith("distance")]
     assert len(table) == 1

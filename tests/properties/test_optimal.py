@@ -122,8 +122,7 @@ def test_sum_of_squares_of_the_plain_dynamic_programme(in_order, k):
 
 
 @pytest.mark.parametrize("in_order", ascending(90))
-@pytest.mark.parametrize("epsilon", [0.5, 16, 4096])
-@pytest.mark.parametrize("k", [1, 7])
+@pytest.mark.parametrize(("epsilon", "k"), [(0.5, 1), (16, 7), (4096, 1)])
 def test_expected_error_of_the_plain_quadratic_dynamic_programme(in_order, k, epsilon):
     """From a few clusters to many, whatever the values."""
     width = int(in_order[-1] - in_order[0])

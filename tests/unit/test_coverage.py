@@ -12,7 +12,7 @@ from microveil.methods import METHODS
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import offered
 
-N_RECORDS = 2000
+N_RECORDS = 400
 ENTRY = {"role": "confidential", "type": "whole number", "bounds": [0, 100]}
 KEPT = {**ENTRY, "role": "non-confidential"}
 RECIPE = {"epsilon": 1.0, "attributes": {"A": ENTRY, "B": ENTRY}}
