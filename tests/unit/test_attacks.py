@@ -1,6 +1,7 @@
 """Attacks find nothing in an independent table, and nearly everything in a copy."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -390,13 +391,17 @@ def test_columns_that_take_no_part_are_named():
     assert attack(named, named, attributes=["NAME"], n_attacks=20).left_out[:2] == ("AGE", "INCOME")
 
 
-def test_the_report_is_json_and_at_most_100_columns_wide():
-    """Also with long names and tiny rates."""
+def test_the_report_is_json_and_fits_a_terminal(monkeypatch):
+    """Also with long names and tiny rates; no word is cut."""
     generator = np.random.default_rng(13)
     table = {f"AN ATTRIBUTE OF A LONG NAME {'X' * 90} {a}": generator.random(3000) for a in "AB"}
     report = attack(table, {name: generator.permutation(c) for name, c in table.items()})
     json.dumps(report.to_dict(), allow_nan=False)
-    assert max(len(line) for line in report.to_text().splitlines()) <= 100
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    text = report.to_text()
+    assert max(map(len, text.splitlines())) <= 100
+    assert {"linkability", "disclosure", "baseline"} <= set(text.split())
 
 
 @pytest.mark.parametrize(

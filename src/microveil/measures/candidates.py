@@ -86,7 +86,7 @@ def _records(
 ) -> NDArray[np.float64]:
     """Return some records; a category that is missing is one more, the same in both tables."""
     # A matrix of its own: what was read may be the table's.
-    matrix = np.array(table[rows])
+    matrix = np.array(table[rows], dtype=np.float64)
     for a in np.flatnonzero(is_category):
         matrix[np.isnan(matrix[:, a]), a] = -1.0
     return matrix

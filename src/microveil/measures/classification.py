@@ -6,10 +6,8 @@ do; without one it is a random forest of 100 trees.
 """
 
 import importlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,37 +21,19 @@ from microveil.utility.attributes import (
     indicators,
 )
 
-__all__ = [
-    "TRAIN_SHARE",
-    "ClassificationTask",
-    "classification_task",
-    "f_measures",
-    "threshold_classes",
-]
+__all__ = ["ClassificationTask", "classification_task", "f_measures", "threshold_classes"]
 
-TRAIN_SHARE = 0.66
+# Of records without a missing cell the first so many in a hundred are trained on, as in IDP-2025.
+TRAINED_ON = 66
 
 
 def threshold_classes(
     values: ArrayLike, threshold: float, *, named: str | None = None
 ) -> NDArray[np.str_]:
-    """Make two classes of a numeric attribute: up to a threshold, itself included, and above.
+    """Make two classes of numbers: up to a threshold, itself included, and above; "" where missing.
 
-    Parameters
-    ----------
-    values : array_like, shape (n_records,)
-        Numbers; NaN or None is missing.
-    threshold : float
-    named : str, optional
-        What the names of the classes call it; by default its 15 digits.
+    ``named`` is what the names of the classes call the threshold, by default its 15 digits.
 
-    Returns
-    -------
-    ndarray of str, shape (n_records,)
-        Names of the classes, empty where missing.
-
-    Examples
-    --------
     >>> threshold_classes([5, 6, 7, None], 6)
     array(['<= 6', '<= 6', '> 6', ''], dtype='<U4')
     """
@@ -98,8 +78,6 @@ class ClassificationTask:
         Names of the classes.
     values : ndarray
         What the classes are in the data, in the order of their labels.
-    train_share : float
-        Of the records without a missing cell, those to train on.
     classes : ndarray of int64, shape (n_records,)
         Of every record of the original, counted from 0; -1 for a record that takes no part.
     train, test : ndarray of int64
@@ -113,7 +91,6 @@ class ClassificationTask:
     estimator: Any
     labels: tuple[str, ...]
     values: NDArray[Any]
-    train_share: float
     classes: NDArray[np.int64]
     train: NDArray[np.int64]
     test: NDArray[np.int64]
@@ -125,22 +102,10 @@ class ClassificationTask:
     ) -> NDArray[np.int64]:
         """Train on the first records of a table, and predict the others of the original.
 
-        Parameters
-        ----------
-        table : mapping of array_like, each of shape (n_records,)
-            The release, or the original for the baseline; a record to train on that has a
-            missing cell is left out.
-        seed : int
-            For every ``random_state`` that the classifier has.
-        classes : array_like, shape (n_records,), optional
-            The table's own classes, where its records are not those of the original: its first
-            records without a missing cell are trained on, as large a share as of the original.
-            A class that the original does not have takes no part.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_test,)
-            The class of each record to test on, counted from 0.
+        The table is the release, or the original for the baseline; a record to train on that has a
+        missing cell is left out. The seed is for every ``random_state`` that the classifier has.
+        With ``classes`` of its own a table has other records than the original: its first ones
+        are trained on, as large a share; classes that the original does not have take no part.
         """
         columns = self._columns(table, as_long=classes is None)
         complete = complete_records(columns)
@@ -149,7 +114,7 @@ class ClassificationTask:
         else:
             own = self._own_classes(classes, len(complete))
             usable = np.flatnonzero(complete & (own >= 0))
-            train = usable[: _n_train(self.train_share, len(usable))]
+            train = usable[: len(usable) * TRAINED_ON // 100]
         if not len(train):
             raise DataError(
                 "protected data",
@@ -196,17 +161,11 @@ class ClassificationTask:
             {name: table[name] for name in self.original if name in table}, "protected data"
         )
         for name, column in self.original.items():
-            found = columns.get(name)
-            if found is None or found.dtype.kind != column.dtype.kind:
+            found = columns.get(name, np.empty(0, dtype=np.bool_))
+            if found.dtype.kind != column.dtype.kind or (as_long and len(found) != len(column)):
                 raise DataError(
                     f"protected data, '{name}'",
-                    "it must be there as in the original, as numbers or as text",
-                    "pass the same attributes, numbers as numbers",
-                )
-            if as_long and len(found) != len(column):
-                raise DataError(
-                    f"protected data, '{name}'",
-                    "it must be there as in the original, record by record",
+                    "it must be there as in the original, as numbers or as text, record by record",
                     "pass the same records in the same order, numbers as numbers",
                 )
         return columns
@@ -228,33 +187,14 @@ def classification_task(
     classes: ArrayLike,
     *,
     estimator: Any = None,
-    train_share: float = TRAIN_SHARE,
 ) -> ClassificationTask:
-    """Set up what is learnt and tested.
+    """Set up what is learnt from attributes of the original, and on which records it is tested.
 
-    Parameters
-    ----------
-    original : mapping of array_like, each of shape (n_records,)
-        The attributes to learn from, without the class attribute: numbers or text.
-    classes : array_like, shape (n_records,)
-        The original's classes: text or numbers, each value a class. See `threshold_classes`.
-    estimator : object, optional
-        A classifier of scikit-learn; by default ``RandomForestClassifier(n_estimators=100)``.
-    train_share : float
-        Between 0 and 1: the first floor(share n) of the n records without a missing cell
-        are trained on, as in IDP-2025. Where their order goes with the class, put both tables
-        into one random order before.
-
-    Raises
-    ------
-    MicroveilError
-        If scikit-learn is not installed, the estimator is no classifier, the share is not between
-        0 and 1, there are fewer than two classes to train on, or nothing to test on.
+    The class attribute is none of them; each value of ``classes``, text or numbers, is a class. The
+    first 66 % of the records without a missing cell are trained on: where their order goes with the
+    class, put both tables into one random order before. The default estimator is
+    ``RandomForestClassifier(n_estimators=100)``.
     """
-    if not 0 < train_share < 1:
-        raise RequestError(
-            "train_share", "it must lie between 0 and 1", f"pass train_share={TRAIN_SHARE}"
-        )
     columns = checked_attributes({**original}, "original data")
     wanted = checked_attributes({"class attribute": classes}, "original data")
     if len(wanted["class attribute"]) != len(next(iter(columns.values()))):
@@ -263,7 +203,7 @@ def classification_task(
         )
     taking_part = np.flatnonzero(complete_records(columns) & complete_records(wanted))
     values, codes = np.unique(wanted["class attribute"][taking_part], return_inverse=True)
-    n_train = _n_train(train_share, len(taking_part))
+    n_train = len(taking_part) * TRAINED_ON // 100
     if len(np.unique(codes[:n_train])) < 2 or n_train == len(taking_part):
         raise DataError(
             "classes",
@@ -276,7 +216,6 @@ def classification_task(
         estimator=_classifier(estimator),
         labels=_labels(values.tolist()),
         values=values,
-        train_share=train_share,
         classes=all_codes,
         train=taking_part[:n_train],
         test=taking_part[n_train:],
@@ -285,11 +224,6 @@ def classification_task(
             name: np.unique(column) for name, column in columns.items() if column.dtype.kind == "U"
         },
     )
-
-
-def _n_train(share: float, n_records: int) -> int:
-    # As a fraction: 0.66 x 150 in floating point can fall just short of 99.
-    return math.floor(Fraction(str(share)) * n_records)
 
 
 def _scikit_learn(module: str) -> Any:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
 from microveil.measures.estimates import Estimate, Median, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
+from microveil.utility.undefined import as_json
 
 __all__ = ["CLOSEST", "CLOSEST_RECORDS", "MEASURES", "ClosestRecords", "closest_records"]
 
@@ -75,15 +76,8 @@ class ClosestRecords:
         return asked if self.released.n == self.n_rows else f"{asked} of {self.n_rows:,}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON knows them; what is undefined is None."""
-        return {
-            "released": self.released.to_dict(),
-            "left_out": self.left_out.to_dict(),
-            "equal": self.equal.to_dict(),
-            "equal_left_out": self.equal_left_out.to_dict(),
-            "n_rows": self.n_rows,
-            "n_records": self.n_records,
-        }
+        """Return the figures as JSON knows them."""
+        return as_json(self)
 
 
 def closest_records(

@@ -8,6 +8,8 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
+from microveil.text.figures import NOTHING, figure, figures_to
+
 __all__ = ["Estimate", "Median", "excess", "median_of", "percent", "success_rate"]
 
 
@@ -110,8 +112,7 @@ class Median:
     n: int
 
     def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.value:.3g} ({low:.3g} to {high:.3g})" if self.n else "-"
+        return f"{figure(self.value)} ({figures_to(self.interval)})" if self.n else NOTHING
 
     def to_dict(self) -> dict[str, Any]:
         """Return the median as JSON knows it: None instead of NaN."""
@@ -139,25 +140,14 @@ def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
     return Median(value=float(np.median(in_order)), interval=ends, n=n)
 
 
-def percent(estimate: Estimate) -> str:
+def percent(estimate: Estimate | None) -> str:
     """Write a rate in percent with its interval; an exact one without.
 
     >>> percent(Estimate(value=0.123, interval=(0.101, 1.0), n=80)), percent(Estimate.exact(0.001))
-    ('12.3 (10.1-100)', '0.10')
+    ('12.3 (10.1 to 100)', '0.1')
     """
-    if math.isnan(estimate.value):
-        return "-"
+    if estimate is None or math.isnan(estimate.value):
+        return NOTHING
     low, high = estimate.interval
-    if estimate.n is None:
-        return _shown(estimate.value)
-    return f"{_shown(estimate.value)} ({_shown(low)}-{_shown(high)})"
-
-
-def _shown(rate: float) -> str:
-    """Write a rate in percent, with three figures or so."""
-    hundredths = 100 * rate
-    if rate in {0, 1}:
-        return str(int(hundredths))
-    if hundredths >= 10:
-        return f"{hundredths:.1f}"
-    return f"{hundredths:.2f}" if hundredths >= 0.1 else f"{hundredths:.2g}"
+    shown = figure(100 * estimate.value)
+    return shown if estimate.n is None else f"{shown} ({figures_to((100 * low, 100 * high))})"

@@ -262,10 +262,9 @@ def _strongest(columns: Sequence[Sides], categories: Categories) -> dict[str, An
     found = _by_numbers(numbers) if numbers else []
     lacks = any(np.isnan(x).any() or np.isnan(y).any() for x, y in numbers)
     if lacks or len(numbers) < len(columns):
-        before, after, is_category = zip(
-            *(_comparable(sides, categories) for sides in columns), strict=True
-        )
-        linked = record_linkage_mixed(before, after, is_category, sample=Sample(size=SAMPLED))
+        *sides, kinds = zip(*(_comparable(both, categories) for both in columns), strict=True)
+        before, after = map(np.column_stack, sides)
+        linked = record_linkage_mixed(before, after, np.array(kinds), sample=Sample(size=SAMPLED))
         found.append(_linkage("over all attributes", linked, len(columns[0][1])))
     return max(found, key=lambda one: float(one["percent"]))
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError, RequestError
 from microveil.utility.attributes import Attributes
 
-__all__ = ["Factor", "Formula", "coded_designs", "parse_formula"]
+__all__ = ["Formula", "coded_designs", "parse_formula"]
 
 WORD = r"[^\W\d][\w.]*"
 NAME = rf"(?:`[^`]+`|{WORD})"
@@ -31,79 +31,61 @@ MOST_FACTORS, MOST_COEFFICIENTS = 8, 1000
 REMEDY = 'write it as "Y ~ A + B + A:B", C(A) for categories, `quotes` around names of two words'
 
 
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """An attribute within a term; ``categorical`` where its numbers stand for categories."""
-
-    name: str
-    categorical: bool = False
-
-    def __str__(self) -> str:
-        name = self.name if re.fullmatch(WORD, self.name) else f"`{self.name}`"
-        return f"C({name})" if self.categorical else name
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formula:
-    """A linear model: an outcome, and terms that are products of attributes.
+    """A linear model: an outcome, and terms that are products of factors.
 
     Attributes
     ----------
     outcome : str
         The attribute that is explained.
-    terms : tuple of tuple of Factor
-        Single attributes first, then products of two, and so on.
+    terms : tuple of tuple of str
+        Single factors first, then products of two, and so on; each as it is written: A, C(A).
     intercept : bool
         Whether the model has a constant.
     """
 
     outcome: str
-    terms: tuple[tuple[Factor, ...], ...]
+    terms: tuple[tuple[str, ...], ...]
     intercept: bool = True
 
     @property
-    def factors(self) -> tuple[Factor, ...]:
-        """What the terms are made of, each once."""
-        return tuple(dict.fromkeys(factor for term in self.terms for factor in term))
+    def factors(self) -> dict[str, tuple[str, bool]]:
+        """Of each factor the attribute, and whether its numbers stand for categories."""
+        return {factor: _read(factor) for term in self.terms for factor in term}
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes needed, the outcome first."""
-        return tuple(dict.fromkeys((self.outcome, *(factor.name for factor in self.factors))))
+        return tuple(dict.fromkeys((self.outcome, *(name for name, _ in self.factors.values()))))
 
     def __str__(self) -> str:
-        return f"{Factor(self.outcome)} ~ {self.right([str(factor) for factor in self.factors])}"
+        return f"{_written(self.outcome)} ~ {self.right({})}"
 
-    def right(self, names: list[str]) -> str:
-        """Write the terms with other names for their factors."""
-        of = dict(zip(self.factors, names, strict=True))
-        terms = [":".join(of[factor] for factor in term) for term in self.terms]
+    def right(self, named: Mapping[str, str]) -> str:
+        """Write the terms, with other names for some of their factors."""
+        terms = [":".join(named.get(factor, factor) for factor in term) for term in self.terms]
         constant = ([] if terms else ["1"]) if self.intercept else ["0"]
         return " + ".join([*constant, *terms])
+
+
+def _read(factor: str) -> tuple[str, bool]:
+    inner = re.fullmatch(r"C\(\s*(.*?)\s*\)", factor)
+    return (inner[1] if inner else factor).strip("`"), inner is not None
+
+
+def _written(name: str, *, categorical: bool = False) -> str:
+    quoted = name if re.fullmatch(WORD, name) else f"`{name}`"
+    return f"C({quoted})" if categorical else quoted
 
 
 def parse_formula(text: str) -> Formula:
     """Read a formula in the notation of Wilkinson and Rogers (1973), as R has it.
 
-    Parameters
-    ----------
-    text : str
-        ``Y ~ A + B``; ``A:B`` is the product, ``A*B`` is ``A + B + A:B``, ``C(A)`` takes the
-        numbers of A for categories, ``0`` or ``-1`` leaves the intercept out. A name that is
-        more than a word stands in backquotes.
+    ``Y ~ A + B``; ``A:B`` is the product, ``A*B`` is ``A + B + A:B``, ``C(A)`` takes the numbers
+    of A for categories, ``0`` or ``-1`` leaves the intercept out. A name that is more than a word
+    stands in backquotes.
 
-    Returns
-    -------
-    Formula
-
-    Raises
-    ------
-    RequestError
-        If it cannot be read, has no term, has a product of more than 8 attributes, or the outcome
-        explains itself; or formulaic is not installed.
-
-    Examples
-    --------
     >>> str(parse_formula("TAX ~ INCOME*C(SEX) - 1"))
     'TAX ~ 0 + INCOME + C(SEX) + INCOME:C(SEX)'
     >>> parse_formula("quality ~ `fixed acidity`").attributes
@@ -119,12 +101,11 @@ def parse_formula(text: str) -> Formula:
             f"a product may have at most {MOST_FACTORS} attributes",
             "write out the terms that matter: A + B + A:B",
         )
-    numbers: dict[Factor, str] = {}
+    numbers: dict[str, str] = {}
 
     def numbered(match: re.Match[str]) -> str:
-        inner = re.fullmatch(r"C\(\s*(.*?)\s*\)", match[0])
-        factor = Factor((inner[1] if inner else match[0]).strip("`"), inner is not None)
-        return numbers.setdefault(factor, f"f{len(numbers)}")
+        name, categorical = _read(match[0])
+        return numbers.setdefault(_written(name, categorical=categorical), f"f{len(numbers)}")
 
     terms = [
         tuple(factor.expr for factor in term.factors)
@@ -136,7 +117,7 @@ def parse_formula(text: str) -> Formula:
         terms=tuple(tuple(factors[f] for f in term) for term in terms if term != ("1",)),
         intercept=("1",) in terms,
     )
-    if not terms or formula.outcome in (factor.name for factor in formula.factors):
+    if not terms or formula.outcome in (name for name, _ in formula.factors.values()):
         raise RequestError("formula", "it needs terms, and none with the outcome in it", REMEDY)
     return formula
 
@@ -171,16 +152,16 @@ def coded_designs(
     An attribute of categories is a 0/1 column for each, without the first of the original's where
     the model has what they sum to: the coding of R, and where R has collinear columns of patsy.
     """
-    levels: dict[Factor, list[Any]] = {}
-    for factor in formula.factors:
-        one, other = before[factor.name], after[factor.name]
+    levels: dict[str, list[Any]] = {}
+    for factor, (name, categorical) in formula.factors.items():
+        one, other = before[name], after[name]
         if one.dtype.kind != other.dtype.kind:
             raise DataError(
-                f"column '{factor.name}'",
+                f"column '{name}'",
                 "it must be text in both tables or numbers in both",
                 "write it the same way in both",
             )
-        if factor.categorical or one.dtype.kind == "U":
+        if categorical or one.dtype.kind == "U":
             # The first is the reference, so it must occur in the original.
             known = np.unique(one).tolist()
             levels[factor] = known + sorted(set(np.unique(other).tolist()) - set(known))
@@ -193,11 +174,12 @@ def coded_designs(
             "leave out attributes with many categories",
         )
     one, other = (_design(formula, levels, table) for table in (before, after))
+    factors = list(formula.factors)
 
     def named(match: re.Match[str]) -> str:
-        factor = formula.factors[int(match[1])]
+        factor = factors[int(match[1])]
         if match[2] is None:
-            return str(factor)
+            return factor
         level = levels[factor][int(match[2])]
         return f"{factor}={level if isinstance(level, str) else format(level, '.15g')}"
 
@@ -206,18 +188,16 @@ def coded_designs(
     return names, np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
 
 
-def _design(formula: Formula, levels: Mapping[Factor, list[Any]], table: Attributes) -> Any:
+def _design(formula: Formula, levels: Mapping[str, list[Any]], table: Attributes) -> Any:
     """Have formulaic code a table under numbered names, its categories as positions."""
     pandas = importlib.import_module("pandas")  # which formulaic brings
-    columns = {}
-    for i, factor in enumerate(formula.factors):
-        column = table[factor.name]
+    numbers, columns = {}, {}
+    for i, (factor, (name, _)) in enumerate(formula.factors.items()):
+        numbers[factor], columns[f"f{i}"] = f"f{i}", table[name]
         if factor in levels:
             known = np.array(levels[factor])
             order = np.argsort(known)
-            codes = order[np.searchsorted(known, column, sorter=order)]
-            column = pandas.Categorical.from_codes(codes, categories=range(len(known)))
-        columns[f"f{i}"] = column
+            codes = order[np.searchsorted(known, table[name], sorter=order)]
+            columns[f"f{i}"] = pandas.Categorical.from_codes(codes, categories=range(len(known)))
     frame = pandas.DataFrame(columns, index=range(len(table[formula.outcome])))
-    right = formula.right([f"f{i}" for i in range(len(columns))])
-    return _formulaic().Formula(right).get_model_matrix(frame, output="numpy")
+    return _formulaic().Formula(formula.right(numbers)).get_model_matrix(frame, output="numpy")

@@ -31,10 +31,10 @@ from microveil.measures.base import (
     Measured,
     Takes,
 )
-from microveil.measures.classification import TRAIN_SHARE, classification_task
+from microveil.measures.classification import classification_task
 from microveil.measures.showing import figures
 from microveil.text.document import Block
-from microveil.utility.undefined import none_if_undefined
+from microveil.utility.undefined import as_json
 
 __all__ = [
     "F_MAJORITY",
@@ -50,6 +50,8 @@ __all__ = [
     "mean_over_seeds",
     "text_of_estimator",
 ]
+
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +74,11 @@ class MeanOverSeeds:
     standard_deviation: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the mean as JSON knows it: None instead of NaN."""
-        return {
-            "value": none_if_undefined(self.value),
-            "interval": [none_if_undefined(end) for end in self.interval],
-            "standard_deviation": none_if_undefined(self.standard_deviation),
-        }
+        """Return the mean as JSON knows it."""
+        return as_json(self)
 
 
-def mean_over_seeds(values: ArrayLike, confidence: float = 0.95) -> MeanOverSeeds:
+def mean_over_seeds(values: ArrayLike) -> MeanOverSeeds:
     """Average values that differ by their seeds.
 
     >>> mean = mean_over_seeds([0.8, 0.9, 1.0])
@@ -91,7 +89,7 @@ def mean_over_seeds(values: ArrayLike, confidence: float = 0.95) -> MeanOverSeed
     mean, deviation, reach = float(array.mean()), math.nan, math.nan
     if len(array) > 1:
         deviation = float(array.std(ddof=1))
-        quantile = float(scipy.special.stdtrit(len(array) - 1, (1 + confidence) / 2))
+        quantile = float(scipy.special.stdtrit(len(array) - 1, (1 + CONFIDENCE) / 2))
         reach = quantile * deviation / math.sqrt(len(array))
     return MeanOverSeeds(
         value=mean, interval=(mean - reach, mean + reach), standard_deviation=deviation
@@ -133,15 +131,9 @@ class ClassComparison:
     majority: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON knows them; what is undefined is None."""
-        return {
-            "class": self.label,
-            "n_test": self.n_test,
-            "protected": self.protected.to_dict(),
-            "original": self.original.to_dict(),
-            "loss": self.loss.to_dict(),
-            "majority": none_if_undefined(self.majority),
-        }
+        """Return the figures as JSON knows them."""
+        figures = as_json(self)
+        return {"class": figures.pop("label"), **figures}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,8 +146,6 @@ class ClassificationComparison:
         The classifier, with its settings.
     seeds : tuple of int
         Of classifier and, where there is a table to each, masking.
-    confidence : float
-        Of every interval.
     n_train, n_test : int
         Records trained on and tested.
     n_left_out : int
@@ -168,7 +158,6 @@ class ClassificationComparison:
 
     estimator: str
     seeds: tuple[int, ...]
-    confidence: float
     n_train: int
     n_test: int
     n_left_out: int
@@ -177,16 +166,9 @@ class ClassificationComparison:
     original: NDArray[np.float64]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as JSON knows it; what is undefined is None."""
-        return {
-            "estimator": self.estimator,
-            "seeds": list(self.seeds),
-            "confidence": self.confidence,
-            "n_train": self.n_train,
-            "n_test": self.n_test,
-            "n_left_out": self.n_left_out,
-            "classes": [compared.to_dict() for compared in self.classes],
-        }
+        """Return the comparison as JSON knows it, without the figures of single seeds."""
+        figures = as_json(self) | {"confidence": CONFIDENCE}
+        return {name: figures[name] for name in figures if name not in {"protected", "original"}}
 
 
 def compare_classification(
@@ -197,8 +179,6 @@ def compare_classification(
     protected_classes: ArrayLike | None = None,
     estimator: Any = None,
     seeds: Iterable[int] = range(10),
-    train_share: float = TRAIN_SHARE,
-    confidence: float = 0.95,
 ) -> ClassificationComparison:
     """Train a classifier on protected and on original records, and test both on the original.
 
@@ -217,21 +197,11 @@ def compare_classification(
         A classifier of scikit-learn; by default a random forest of 100 trees.
     seeds : iterable of int
         The classifier's; 0 to 9 in the protocol.
-    train_share : float
-        Between 0 and 1; 0.66 in the protocol.
-    confidence : float
-        Between 0 and 1.
 
     Returns
     -------
     ClassificationComparison
         F-measures by class, with both baselines.
-
-    Raises
-    ------
-    MicroveilError
-        If scikit-learn is not installed, the estimator is no classifier or cannot be trained, the
-        tables do not correspond, or the records do not have two classes to train on.
 
     Notes
     -----
@@ -252,17 +222,13 @@ def compare_classification(
     >>> found.classes[1].protected.value < 0.95, found.classes[1].majority
     (True, 0.0)
     """
-    if not 0 < confidence < 1:
-        raise RequestError("confidence", "it must lie between 0 and 1", "pass confidence=0.95")
     chosen = tuple(seeds)
     tables = [protected] * len(chosen) if isinstance(protected, Mapping) else list(protected)
-    if not chosen or len(tables) != len(chosen) or not all(0 <= s < 1 << 32 for s in chosen):
+    if not chosen or len(tables) != len(chosen):
         raise RequestError(
-            "seeds",
-            "there must be one or more, as many as tables, each from 0 to 4294967295",
-            "pass a seed to each table",
+            "seeds", "there must be one or more, as many as tables", "pass a seed to each table"
         )
-    task = classification_task(original, classes, estimator=estimator, train_share=train_share)
+    task = classification_task(original, classes, estimator=estimator)
     after, before = (
         np.stack(
             [
@@ -279,7 +245,6 @@ def compare_classification(
     return ClassificationComparison(
         estimator=text_of_estimator(task.estimator),
         seeds=chosen,
-        confidence=confidence,
         n_train=len(task.train),
         n_test=len(task.test),
         n_left_out=len(task.classes) - len(task.train) - len(task.test),
@@ -287,9 +252,9 @@ def compare_classification(
             ClassComparison(
                 label=label,
                 n_test=int(n_tested[c]),
-                protected=mean_over_seeds(after[:, c], confidence),
-                original=mean_over_seeds(before[:, c], confidence),
-                loss=mean_over_seeds(before[:, c] - after[:, c], confidence),
+                protected=mean_over_seeds(after[:, c]),
+                original=mean_over_seeds(before[:, c]),
+                loss=mean_over_seeds(before[:, c] - after[:, c]),
                 majority=float(majority[c]),
             )
             for c, label in enumerate(task.labels)

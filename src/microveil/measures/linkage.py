@@ -28,20 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.errors import DataError
 from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes
 from microveil.measures.candidates import Sample, Scale, candidates
 from microveil.measures.distances import category_weight, reciprocal_variances
 from microveil.measures.showing import figures
 from microveil.table.blocks import (
-    LARGEST_VALUE,
-    AttributeMatrix,
     Matrix,
     average_ranks,
-    lacks_some,
-    largest_of,
 )
-from microveil.table.restore import Numbers
 from microveil.text.document import Block
 
 __all__ = [
@@ -97,19 +91,10 @@ def record_linkage(
     Parameters
     ----------
     original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
-        The same records in the same order, finite.
+        The same records in the same order, none missing, at most 1e140 in size.
     sample : Sample, optional
         The protected records to link, each against all originals; by default all of up to 50,000,
         and of more 10,000, always the same.
-
-    Returns
-    -------
-    RecordLinkage
-
-    Raises
-    ------
-    DataError
-        If the shapes differ, a table is empty, or a value is missing or infinite.
 
     Notes
     -----
@@ -118,12 +103,10 @@ def record_linkage(
 
     Examples
     --------
-    >>> import numpy as np
     >>> original = np.array([[1.0], [2.0], [9.0]])
     >>> record_linkage(original, np.array([[1.5], [1.5], [8.0]])).percent
     66.66666666666667
     """
-    original, protected = _checked(original, protected)
     return _linked(original, protected, sample, _raw(original))
 
 
@@ -134,7 +117,6 @@ def record_linkage_standardised(
 
     An attribute that is constant in the original counts as 0 throughout.
 
-    >>> import numpy as np
     >>> original = np.array([[1.0, 1000.0], [2.0, 3000.0], [3.0, 2000.0]])
     >>> protected = np.array([[1.0, 1700.0], [2.0, 2600.0], [3.0, 2100.0]])
     >>> record_linkage(original, protected).percent
@@ -142,7 +124,6 @@ def record_linkage_standardised(
     >>> record_linkage_standardised(original, protected).percent
     100.0
     """
-    original, protected = _checked(original, protected)
     scale = replace(_raw(original), weights=reciprocal_variances(original))
     return _linked(original, protected, sample, scale)
 
@@ -154,67 +135,36 @@ def record_linkage_by_rank(
 
     Noise that moves all values but keeps their order does not help here.
 
-    >>> import numpy as np
     >>> original = np.array([[1.0], [2.0], [3.0]])
     >>> record_linkage(original, original + 100).percent
     33.333333333333336
     >>> record_linkage_by_rank(original, original + 100).percent
     100.0
     """
-    original, protected = _checked(original, protected)
     ranks = average_ranks(original), average_ranks(protected)
     return _linked(*ranks, sample, _raw(original))
 
 
 def record_linkage_mixed(
-    original: Sequence[NDArray[np.float64]] | AttributeMatrix,
-    protected: Sequence[NDArray[np.float64]] | AttributeMatrix,
-    is_category: Sequence[bool] | NDArray[np.bool_],
+    original: Matrix,
+    protected: Matrix,
+    is_category: NDArray[np.bool_],
     *,
     sample: Sample | None = None,
 ) -> RecordLinkage:
-    """Measure record linkage over records of numbers, ranks and categories.
+    """Measure `record_linkage` over numbers and ranks, NaN where missing, and codes of categories.
 
-    Parameters
-    ----------
-    original, protected : sequence of float64 arrays (n_records,), or AttributeMatrix
-        By attribute, the same records in the same order; NaN where a value is missing. Categories
-        are whole numbers, the same for the same category in both.
-    is_category : sequence of bool
-        Which attributes are equal or not.
-    sample : Sample, optional
-        As for `record_linkage`.
-
-    Returns
-    -------
-    RecordLinkage
-
-    Raises
-    ------
-    DataError
-        If the tables have not the same attributes and records, or none.
-
-    Notes
-    -----
     Where noise puts many originals within the distance of the true one, time is up to
     O(n_sampled n_records) vectorised steps, of which most look at an attribute or two.
 
-    Examples
-    --------
-    >>> ages, regions = np.array([20.0, 40.0, np.nan]), np.array([0.0, 0.0, 1.0])
-    >>> record_linkage_mixed([ages, regions], [ages, regions], [False, True]).percent
+    >>> people = np.array([[20.0, 0.0], [40.0, 0.0], [np.nan, 1.0]])
+    >>> kinds = np.array([False, True])
+    >>> record_linkage_mixed(people, people, kinds).percent
     100.0
-    >>> record_linkage_mixed([ages, regions], [ages * 0, regions], [False, True]).percent
+    >>> record_linkage_mixed(people, people * [0, 1], kinds).percent
     66.66666666666667
     """
-    before, after = _as_matrix(original), _as_matrix(protected)
-    if before is None or after is None or before.shape != after.shape or 0 in before.shape:
-        raise DataError(
-            "original and protected data",
-            "both must have the same attributes and records, and some of each",
-            "pass the same records and attributes in the same order",
-        )
-    return _linked(before, after, sample, _mixed(before, np.asarray(is_category, dtype=np.bool_)))
+    return _linked(original, protected, sample, _mixed(original, is_category))
 
 
 def candidate_counts(
@@ -225,50 +175,10 @@ def candidate_counts(
     |G| where the true original is in G, 0 where another one is nearer. It names the people at risk,
     so it is for the custodian alone.
 
-    >>> import numpy as np
     >>> candidate_counts(np.array([[1.0], [3.0], [9.0]]), np.array([[2.0], [2.0], [3.0]]))
     array([2, 2, 0])
     """
-    before, after = _checked(original, protected)
-    return candidates(before, after, np.arange(len(before)), _raw(before))
-
-
-def _checked(original: Matrix, protected: Matrix) -> tuple[Matrix, Matrix]:
-    """Return both as contiguous float64 matrices of one shape, every value finite."""
-    original, protected = (
-        side if isinstance(side, AttributeMatrix) else np.ascontiguousarray(side, dtype=np.float64)
-        for side in (original, protected)
-    )
-    place = "original and protected data"
-    if len(original.shape) != 2 or original.shape != protected.shape:
-        raise DataError(
-            place,
-            "both must be matrices of one shape, record by record",
-            "pass the same records and attributes in the same order",
-        )
-    if 0 in original.shape:
-        raise DataError(
-            place,
-            "there must be a record and an attribute to link",
-            "pass a table that is not empty",
-        )
-    for name, of_side in (("original data", original), ("protected data", protected)):
-        if lacks_some(of_side) or largest_of(of_side) > LARGEST_VALUE:
-            raise DataError(
-                name,
-                "values to link must be present, finite and at most 1e140 in size",
-                "leave such records out",
-            )
-    return original, protected
-
-
-def _as_matrix(table: Sequence[NDArray[np.float64]] | AttributeMatrix) -> AttributeMatrix | None:
-    """Return columns side by side; None where they are not of one length, or there are none."""
-    if isinstance(table, AttributeMatrix):
-        return table
-    if len({len(column) for column in table}) != 1:
-        return None
-    return AttributeMatrix(numbers=[Numbers(values=column, missing=None) for column in table])
+    return candidates(original, protected, np.arange(len(original)), _raw(original))
 
 
 def _raw(table: Matrix) -> Scale:
@@ -277,7 +187,7 @@ def _raw(table: Matrix) -> Scale:
     return Scale(is_category=nothing > 0, weights=nothing + 1, gaps=nothing)
 
 
-def _mixed(original: AttributeMatrix, is_category: NDArray[np.bool_]) -> Scale:
+def _mixed(original: Matrix, is_category: NDArray[np.bool_]) -> Scale:
     """Weigh differences by the original's figures; a constant attribute counts as nothing."""
     weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
     for a, values in enumerate(original.T):

@@ -26,11 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.errors import DataError, RequestError
 from microveil.kernels import neighbourhoods as kernel
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
 from microveil.partition import intervals
-from microveil.table.blocks import LARGEST_VALUE
 
 __all__ = [
     "MEASURES",
@@ -54,7 +52,7 @@ def expected_neighbours(values: ArrayLike, delta: float) -> NDArray[np.float64]:
     >>> expected_neighbours([0.0, 2.0, 8.0], delta=1.0)
     array([1.5, 1.5, 1. ])
     """
-    column, delta = _checked(values, "values"), _checked_delta(delta)
+    column = np.asarray(values, dtype=np.float64)
     different, which, copies = np.unique(column, return_inverse=True, return_counts=True)
     up_to = np.concatenate([[0], np.cumsum(copies)])
     expected = copies.astype(np.float64)
@@ -73,8 +71,7 @@ def original_neighbours(values: ArrayLike, delta: float) -> NDArray[np.int64]:
     >>> original_neighbours([0.0, 1.9, 2.0, 2.1], delta=1.0)
     array([2, 4, 3, 3])
     """
-    column = _checked(values, "values")
-    return _counts(column, column, _checked_delta(delta), closed=False)
+    return _counts(values, values, delta, closed=False)
 
 
 def observed_neighbours(
@@ -85,43 +82,20 @@ def observed_neighbours(
     >>> observed_neighbours([0.0, 9.0], [-2.0, 1.0, 2.1], delta=1.0)
     array([2, 0])
     """
-    centres, released = _checked(original, "original data"), _checked(protected, "protected data")
-    return _counts(centres, released, _checked_delta(delta), closed=True)
+    return _counts(original, protected, delta, closed=True)
 
 
 def _counts(
-    centres: NDArray[np.float64], values: NDArray[np.float64], delta: float, *, closed: bool
+    centres: ArrayLike, values: ArrayLike, delta: float, *, closed: bool
 ) -> NDArray[np.int64]:
     """Count the values within 2 delta of each centre, each different centre once."""
-    different, which = np.unique(centres, return_inverse=True)
+    different, which = np.unique(np.asarray(centres, dtype=np.float64), return_inverse=True)
     counts = np.empty(len(different), dtype=np.int64)
-    kernel.count_within(different, np.sort(values), 2 * delta, closed=closed, out=counts)
+    in_order = np.sort(np.asarray(values, dtype=np.float64))
+    kernel.count_within(different, in_order, 2 * delta, closed=closed, out=counts)
     counts = counts[which]
     counts.setflags(write=False)
     return counts
-
-
-def _checked(values: ArrayLike, place: str) -> NDArray[np.float64]:
-    column = np.asarray(values)
-    if column.ndim != 1 or len(column) == 0 or column.dtype.kind not in "biuf":
-        raise DataError(
-            place, "neighbours are counted in one attribute of numbers", "pass one column"
-        )
-    numbers = column.astype(np.float64)
-    if not np.abs(numbers).max() <= LARGEST_VALUE:
-        raise DataError(
-            place,
-            "values must be present, finite and at most 1e140 in size",
-            "leave such records out",
-        )
-    return numbers
-
-
-def _checked_delta(delta: float) -> float:
-    number = isinstance(delta, int | float | np.number) and not isinstance(delta, bool)
-    if not number or not 0 < delta <= LARGEST_VALUE:
-        raise RequestError("delta", "delta is a number above 0", "pass for example delta=2.5")
-    return float(delta)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -187,15 +161,12 @@ def neighbourhoods(
     >>> counts.original, counts.expected
     (array([4, 4, 4, 4, 1]), array([3.9, 4. , 4. , 3.9, 1. ]))
     """
-    values = _checked(original, "original data")
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
     return Neighbourhoods(
-        delta=_checked_delta(delta),
+        delta=float(delta),
         k=int(k),
-        original=original_neighbours(values, delta),
-        expected=expected_neighbours(values, delta),
-        observed=None if protected is None else observed_neighbours(values, protected, delta),
+        original=original_neighbours(original, delta),
+        expected=expected_neighbours(original, delta),
+        observed=None if protected is None else observed_neighbours(original, protected, delta),
     )
 
 
@@ -219,10 +190,6 @@ def _counted(
     )
 
 
-def _fewest(found: Neighbourhoods) -> float:
-    return float(found.to_dict()["observed"]["min"])
-
-
 def _write(found: Mapping[str, Neighbourhoods], _: Sequence[str]) -> dict[str, Any]:
     return {name: counts.to_dict() for name, counts in found.items()}
 
@@ -233,7 +200,7 @@ MEASURES = (
         label="fewest neighbours of any record",
         explanation="k or more are asked for",
         function=_counted,
-        figure=_fewest,
+        figure=lambda found: float(found.observed.min()),
         takes=Takes.NUMBER,
         needs_pairs=False,
         by=By.ATTRIBUTE,

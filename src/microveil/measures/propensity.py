@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError
 from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes
 from microveil.measures.models import basis_of, fit_logistic
 from microveil.utility.attributes import (
@@ -33,7 +33,7 @@ from microveil.utility.attributes import (
     complete_records,
     indicators,
 )
-from microveil.utility.undefined import none_if_undefined
+from microveil.utility.undefined import as_json
 
 __all__ = ["MEASURES", "PROPENSITY", "Propensity", "propensity"]
 
@@ -90,19 +90,12 @@ class Propensity:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON knows them; descriptive, as the records are no sample."""
+        figures = as_json(self, "ratio", "standardised")
         return {
             "descriptive": True,
-            "pmse": self.pmse,
-            "null_expected": self.expected,
-            "null_standard_deviation": self.standard_deviation,
-            "ratio": none_if_undefined(self.ratio),
-            "standardised": none_if_undefined(self.standardised),
-            "n_parameters": self.n_parameters,
-            "order": self.order,
-            "n_original": self.n_original,
-            "n_protected": self.n_protected,
-            "n_left_out": self.n_left_out,
-            "converged": self.converged,
+            "null_expected": figures.pop("expected"),
+            "null_standard_deviation": figures.pop("standard_deviation"),
+            **figures,
         }
 
 
@@ -122,16 +115,6 @@ def propensity(
         1: attributes alone, which compares means and shares. 2: also squares of numbers
         and products of attributes, which compares variances and covariances.
 
-    Returns
-    -------
-    Propensity
-
-    Raises
-    ------
-    MicroveilError
-        If the order is out of range, the attributes differ, a table has no complete record, or
-        there are more than 1000 terms or as many as records.
-
     Notes
     -----
     O(N p^2) time and O(N p) memory for p terms. Snoke et al. interact the attributes only; the
@@ -143,8 +126,6 @@ def propensity(
     >>> round(propensity(original, original, order=1).pmse, 12)
     0.0
     """
-    if order not in {1, 2}:
-        raise RequestError("order", "it must be 1 or 2", "pass order=2 to compare variances too")
     shared = {name: protected[name] for name in original if name in protected}
     pooled, member, n_left_out = _pooled(
         checked_attributes(original, "original data"), checked_attributes(shared, "protected data")

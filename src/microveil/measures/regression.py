@@ -15,7 +15,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError
 from microveil.measures.base import Better, Compared, Entry, Group, Measure, Measured, Takes
 from microveil.measures.formula import Formula, coded_designs, parse_formula
 from microveil.measures.models import Basis, basis_of, fit_logistic
@@ -23,7 +23,7 @@ from microveil.measures.showing import figures
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure
 from microveil.utility.attributes import Attributes, checked_attributes, complete_records
-from microveil.utility.undefined import none_if_undefined
+from microveil.utility.undefined import as_json
 
 __all__ = [
     "MEASURES",
@@ -34,6 +34,8 @@ __all__ = [
     "compare_regressions",
     "interval_overlap",
 ]
+
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +56,7 @@ class CoefficientEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as JSON knows it."""
-        return {
-            "value": none_if_undefined(self.value),
-            "standard_error": none_if_undefined(self.standard_error),
-            "interval": [none_if_undefined(end) for end in self.interval],
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +94,7 @@ class CoefficientComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON knows it."""
-        return {
-            "term": self.term,
-            "original": self.original.to_dict(),
-            "protected": self.protected.to_dict(),
-            "overlap": none_if_undefined(self.overlap),
-            "overlap_from_zero": none_if_undefined(self.overlap_from_zero),
-            "standardised_difference": none_if_undefined(self.standardised_difference),
-        }
+        return as_json(self, "overlap", "overlap_from_zero", "standardised_difference")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +107,6 @@ class RegressionComparison:
         What was fitted.
     logistic : bool
         Whether as log odds of an outcome of 0 and 1; otherwise by least squares.
-    confidence : float
-        Of every interval.
     n_original, n_protected : int
         Records without a missing cell in the attributes of the formula: those fitted.
     n_left_out : int
@@ -128,7 +117,6 @@ class RegressionComparison:
 
     formula: Formula
     logistic: bool
-    confidence: float
     n_original: int
     n_protected: int
     n_left_out: int
@@ -150,19 +138,10 @@ class RegressionComparison:
         return tuple(found.term for found in self.coefficients if math.isnan(found.overlap))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as JSON knows it; what is undefined is None."""
-        return {
-            "formula": str(self.formula),
-            "model": "logistic" if self.logistic else "least squares",
-            "confidence": self.confidence,
-            "n_original": self.n_original,
-            "n_protected": self.n_protected,
-            "n_left_out": self.n_left_out,
-            "mean_overlap": none_if_undefined(self.mean_overlap),
-            "mean_overlap_from_zero": none_if_undefined(self.mean_overlap_from_zero),
-            "undetermined": list(self.undetermined),
-            "coefficients": [found.to_dict() for found in self.coefficients],
-        }
+        """Return the comparison as JSON knows it."""
+        figures = as_json(self, "mean_overlap", "mean_overlap_from_zero", "undetermined")
+        model = "logistic" if figures.pop("logistic") else "least squares"
+        return figures | {"formula": str(self.formula), "model": model, "confidence": CONFIDENCE}
 
 
 def interval_overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
@@ -191,7 +170,6 @@ def compare_regressions(
     formula: str | Formula,
     *,
     logistic: bool = False,
-    confidence: float = 0.95,
 ) -> RegressionComparison:
     """Fit the same regression to both tables and compare its coefficients.
 
@@ -207,19 +185,13 @@ def compare_regressions(
     logistic : bool
         Fit log odds by maximum likelihood, for an outcome of 0 and 1; otherwise least
         squares.
-    confidence : float
-        Between 0 and 1. Intervals are Student's for least squares, Wald's for log odds.
+        Intervals are Student's for least squares, Wald's for log odds.
 
     Returns
     -------
     RegressionComparison
         A coefficient that a table does not determine (collinear terms, a category that it
         does not have, records predicted for certain) has neither value nor overlap.
-
-    Raises
-    ------
-    MicroveilError
-        If the formula cannot be read, or the tables do not have what it asks for.
 
     Examples
     --------
@@ -228,8 +200,6 @@ def compare_regressions(
     >>> round(found.coefficients[1].original.value, 6), found.mean_overlap
     (0.16, 1.0)
     """
-    if not 0 < confidence < 1:
-        raise RequestError("confidence", "it must lie between 0 and 1", "pass confidence=0.95")
     model = formula if isinstance(formula, Formula) else parse_formula(formula)
     places = "original data", "protected data"
     tables = [
@@ -243,13 +213,12 @@ def compare_regressions(
     )
     terms, *designs = coded_designs(model, before, after)
     fitted = [
-        _estimates(design, table, model.outcome, place, logistic=logistic, confidence=confidence)
+        _estimates(design, table, model.outcome, place, logistic=logistic)
         for design, table, place in zip(designs, (before, after), places, strict=True)
     ]
     return RegressionComparison(
         formula=model,
         logistic=logistic,
-        confidence=confidence,
         n_original=int(complete[0].sum()),
         n_protected=int(complete[1].sum()),
         n_left_out=int(sum((~kept).sum() for kept in complete)),
@@ -284,7 +253,6 @@ def _estimates(
     place: str,
     *,
     logistic: bool,
-    confidence: float,
 ) -> list[CoefficientEstimate]:
     """Fit the model to one table."""
     outcome = table[explained]
@@ -305,7 +273,7 @@ def _estimates(
     values, errors = (_log_odds if logistic else _least_squares)(basis, outcome)
     known = basis.identified & ~np.isnan(errors)
     values, errors = np.where(known, values, np.nan), np.where(known, errors, np.nan)
-    tail = (1 + confidence) / 2
+    tail = (1 + CONFIDENCE) / 2
     width = float(scipy.special.ndtri(tail) if logistic else scipy.special.stdtrit(freedom, tail))
     return [
         CoefficientEstimate(

@@ -9,13 +9,15 @@ attack finds.
 """
 
 import math
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from microveil.measures.estimates import Estimate, Median, excess, percent
-from microveil.text import aligned, one_line
+from microveil.text import listed, shortened
+from microveil.text.document import Document, heading, items, paragraph, tabulated
+from microveil.text.figures import figure
+from microveil.utility.undefined import as_json
 
 __all__ = ["NO_CONTROL", "AttackOutcome", "AttackReport"]
 
@@ -23,7 +25,6 @@ NO_CONTROL = (
     "no control group: success beyond the baseline includes what the population reveals about "
     "anybody"
 )
-TEXT_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,30 +104,9 @@ class AttackOutcome:
         return self.success.interval[0] > self.baseline.interval[1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as JSON knows it: no NaN, None instead.
-
-        Every figure has its ``rate``, ``interval`` and ``n``; ``control`` may be None, and
-        ``control_is`` then says why.
-        """
-        return {
-            "attack": self.attack,
-            "known": list(self.known),
-            "secret": self.secret,
-            "rule": self.rule,
-            "n_attacks": self.n_attacks,
-            "n_left_out": self.n_left_out,
-            "successes": self.successes,
-            "success": self.success.to_dict(),
-            "baseline": self.baseline.to_dict(),
-            "baseline_is": self.baseline_is,
-            "control": None if self.control is None else self.control.to_dict(),
-            "control_is": self.control_is,
-            "risk": {**self.risk.to_dict(), "beyond": self.beyond},
-            "beats_baseline": self.beats_baseline,
-            "confidence": self.confidence,
-            "details": {name: estimate.to_dict() for name, estimate in self.details.items()},
-            "distances": {name: median.to_dict() for name, median in self.distances.items()},
-        }
+        """Return the outcome as JSON knows it; what is undefined is None."""
+        figures = as_json(self, "n_attacks", "successes", "beats_baseline")
+        return figures | {"risk": {**self.risk.to_dict(), "beyond": self.beyond}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -171,94 +151,64 @@ class AttackReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to bear in mind when reading the figures."""
-        if self.n_control is not None:
-            return ()
-        return (NO_CONTROL,)
+        return () if self.n_control is not None else (NO_CONTROL,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON knows it: no NaN, None instead.
-
-        Returns
-        -------
-        dict
-            The ``outcomes`` as `AttackOutcome.to_dict`, and under which terms they came about.
-        """
+        """Return the report as JSON knows it; what is undefined is None."""
         return {
             "schema": 1,
-            "n_original": self.n_original,
-            "n_protected": self.n_protected,
-            "n_control": self.n_control,
-            "paired": self.paired,
-            "tolerance": self.tolerance,
-            "confidence": self.confidence,
+            **as_json(self, "notes"),
             "interval": "Clopper-Pearson; of the risk, Donner-Zou's from both rates",
-            "seed": self.seed,
-            "notes": list(self.notes),
-            "left_out": list(self.left_out),
-            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
-            "not_carried_out": dict(self.not_carried_out),
         }
 
-    def to_text(self) -> str:
-        """Write the report as an aligned table of at most 100 columns.
-
-        Returns
-        -------
-        str
-            Lines for a terminal, each risk with what it must not stand without.
-        """
+    def document(self) -> Document:
+        """Say what came of each attack, each risk with what it must not stand without."""
         base = "baseline" if self.n_control is None else "control where there is one, else baseline"
-        head, *rows = aligned(
-            [
-                ("tried", "success", "baseline", "control", "risk"),
-                *(_figures(outcome) for outcome in self.outcomes),
-            ],
-            widths=(8, 20, 20, 20, 20),
-            left=(),
-            indent="  ",
+        said = (
+            f"In percent, with {figure(100 * self.confidence)} % intervals; "
+            f"risk = (success - base)/(100 - base), base = {base}."
         )
-        lines = [
-            f"Attacks on a release of {self.n_protected} records of {self.n_original} people",
-            f"  in percent, with {100 * self.confidence:g} % intervals",
-            f"  risk = (success - base)/(100 - base), base = {base}",
-            "",
-            head,
-        ]
-        for outcome, row in zip(self.outcomes, rows, strict=True):
-            lines += _outcome_lines(outcome, row)
         notes = [
             *self.notes,
             *(f"not carried out: {name}: {why}" for name, why in self.not_carried_out.items()),
         ]
+        weak = [_named(outcome) for outcome in self.outcomes if not outcome.beats_baseline]
+        if weak:
+            notes.append(f"no better than the baseline: {listed(weak)}")
         if self.left_out:
-            notes.append(f"took no part: {', '.join(self.left_out)}")
-        if notes:
-            lines.append("")
-        for note in notes:
-            lines += textwrap.wrap(one_line(note), TEXT_WIDTH, subsequent_indent="  ")
-        return "\n".join(lines) + "\n"
+            notes.append(f"took no part: {listed(self.left_out)}")
+        people = f"{figure(self.n_protected)} records of {figure(self.n_original)} people"
+        return Document(
+            (
+                heading(1, f"Attacks on a release of {people}"),
+                paragraph(said),
+                tabulated(
+                    ("attack", "tried", "success", "baseline", "control", "risk"),
+                    (row for outcome in self.outcomes for row in _rows(outcome)),
+                ),
+                *((items(notes),) if notes else ()),
+            )
+        )
+
+    def to_text(self) -> str:
+        """Write the document for a terminal, as wide as that is; see `document`."""
+        return self.document().to_text()
 
 
-def _figures(outcome: AttackOutcome) -> list[str]:
+def _named(outcome: AttackOutcome) -> str:
+    about = "" if outcome.secret is None else f" of {shortened(outcome.secret)}"
+    return f"{outcome.attack}{about}"
+
+
+def _rows(outcome: AttackOutcome) -> list[tuple[str, ...]]:
+    """Write the figures of an attack, and below them what else it found."""
     rates = (outcome.success, outcome.baseline, outcome.control, outcome.risk)
-    return [str(outcome.n_attacks), *("-" if rate is None else percent(rate) for rate in rates)]
-
-
-def _outcome_lines(outcome: AttackOutcome, figures: str) -> list[str]:
-    """Write which attack it was, and its figures below."""
-    about = "" if outcome.secret is None else f" of {outcome.secret}"
-    weak = "" if outcome.beats_baseline else " (no better than the baseline)"
-    lines = [
-        f"  {one_line(outcome.attack + about)[: TEXT_WIDTH - 2 - len(weak)]}{weak}",
-        figures,
-    ]
-    if outcome.n_left_out:
-        lines.append(f"          ({outcome.n_left_out} records left out for a missing value)")
-    lines += [
-        f"          {label}: {percent(estimate)}" for label, estimate in outcome.details.items()
-    ]
-    lines += [
-        f"          median distance, {whose}: {median} standard deviations"
+    rows = [(_named(outcome), figure(outcome.n_attacks), *map(percent, rates))]
+    further = {name: percent(rate) for name, rate in outcome.details.items()}
+    further |= {
+        f"median distance, {whose}, in standard deviations": str(median)
         for whose, median in outcome.distances.items()
-    ]
-    return lines
+    }
+    if outcome.n_left_out:
+        further["records left out for a missing value"] = figure(outcome.n_left_out)
+    return rows + [(f"- {name}", "", shown, "", "", "") for name, shown in further.items()]
