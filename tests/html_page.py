@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-__all__ = ["Node", "read", "rows_of"]
+__all__ = ["Node", "read", "rows_of", "table_of"]
 
 EMPTY = {"meta", "circle", "line", "path", "rect", "use", "br"}
 
@@ -64,3 +64,9 @@ def rows_of(root, identifier):
     """Return the cells of a table, row by row, the heads first."""
     (table,) = (t for t in root.all("table") if t.children[0].attributes.get("id") == identifier)
     return [[cell.text for cell in row.children] for row in table.all("tr")]
+
+
+def table_of(root, head):
+    """Return the cells of the table whose first head begins so, row by row, the heads first."""
+    (table,) = (t for t in root.all("table") if next(t.all("th")).text.startswith(head))
+    return [[cell.text for cell in row.all("th", "td")] for row in table.all("tr")]

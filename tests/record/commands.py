@@ -152,6 +152,8 @@ LINES: dict[str, tuple[str, ...]] = {
 LEFT_OUT = (".png", ".svg", ".lock")
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\+00:00")
 VERSION = re.compile(r'(?<=<th scope="row">)([a-z]+)</th><td>\d+(\.\d+)+</td>')
+# Vega's programs and its pictures, which differ by its version; their figures stand beside them.
+DRAWN = re.compile(r"<script>.*?</script>|<svg\b.*?</svg>|'sha256-[^']*'", re.DOTALL)
 OWN_VERSION = re.compile(r"microveil \d+\.\d+\.\d+")
 
 
@@ -207,7 +209,7 @@ def _contents(file: Path) -> str:
     text = file.read_text(encoding="utf-8")
     if file.name == "manifest.json":
         text = text_of(figures(json.loads(text)))
-    return settled(text)
+    return settled(DRAWN.sub("", text) if file.suffix == ".html" else text)
 
 
 def settled(text: str) -> str:

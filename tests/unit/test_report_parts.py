@@ -1,4 +1,4 @@
-"""The parts of a page: markup, numbers, axes, bins, distribution functions and ranks."""
+"""The parts of a page: markup, numbers, axes and the figures that matter."""
 
 import html
 import math
@@ -10,7 +10,6 @@ import polars
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
 from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
@@ -18,18 +17,8 @@ from microveil.compare import compare
 from microveil.compare.answer import answer_of
 from microveil.guarantee.guarantee import statement_of
 from microveil.report import key_figures
-from microveil.report.attribute_charts import rank_chart
 from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
-from microveil.report.chart import Discs
-from microveil.report.columns import NumberColumn, columns_of
-from microveil.report.distributions import (
-    QUANTILES,
-    bend,
-    distribution_function,
-    histogram,
-    quantiles,
-    rank_agreement,
-)
+from microveil.report.columns import columns_of
 from microveil.report.documents import written
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.wording import number, percent, rounded_up, shown
@@ -48,12 +37,6 @@ from microveil.text.document import (
 
 FINITE = st.floats(-1e9, 1e9, allow_subnormal=False)
 WHOLE = st.integers(-10_000, 10_000)
-
-
-def column(original, protected=None, kind=Kind.DECIMAL, step=None):
-    before = None if original is None else np.asarray(original, dtype=np.float64)
-    after = before if protected is None else np.asarray(protected, dtype=np.float64)
-    return NumberColumn(name="A", kind=kind, unit=None, step=step, original=before, protected=after)
 
 
 @given(st.text(), st.text())
@@ -194,137 +177,6 @@ def test_what_lies_beyond_an_axis_is_drawn_at_its_end():
     """No mark leaves the frame."""
     axis = linear_axis("a", 0.0, 10.0, Kind.DECIMAL, 280.0)
     assert axis.places(np.array([-5.0, 5.0, 99.0]), 0, 100).tolist() == [0, 50, 100]
-
-
-@given(
-    st.lists(WHOLE, min_size=1, max_size=80),
-    st.lists(WHOLE, min_size=1, max_size=80),
-    st.sampled_from([(Kind.WHOLE, None), (Kind.DECIMAL, 0.01), (Kind.DECIMAL, None)]),
-)
-def test_every_record_is_in_one_bin(before, after, terms):
-    """The shares of each side, open bins included, add up to 1 and count what lies there."""
-    kind, step = terms
-    scale = 0.01 if kind is Kind.DECIMAL else 1.0
-    bins = histogram(column(np.array(before) * scale, np.array(after) * scale, kind, step))
-    for side, values in (("original", before), ("protected", after)):
-        scaled = np.array(values) * scale
-        assert bins.shares[side].sum() + bins.below[side] + bins.above[side] == pytest.approx(1)
-        assert bins.below[side] == np.mean(scaled < bins.edges[0])
-        middle = (scaled >= bins.edges[0]) & (scaled <= bins.edges[-1])
-        assert bins.shares[side].sum() == pytest.approx(np.mean(middle))
-    assert len(bins.edges) - 1 <= 60
-
-
-@given(st.lists(WHOLE, min_size=1, max_size=80), st.sampled_from([1.0, 0.01, 5.0]))
-def test_every_bin_holds_equally_many_values_of_the_grid(values, step):
-    """No value of the grid lies on an edge, and widths are one multiple of the step."""
-    kind = Kind.WHOLE if step == 1.0 else Kind.DECIMAL
-    bins = histogram(column(np.array(values) * step, kind=kind, step=step))
-    in_steps = bins.edges / step
-    assert np.allclose(np.abs(in_steps - np.round(in_steps)), 0.5, atol=1e-4)
-    widths = np.diff(in_steps)
-    assert np.allclose(widths, np.round(widths[0]))
-
-
-def test_few_values_have_a_bin_each():
-    """Household sizes are not lumped together, and none is left to an open bin."""
-    bins = histogram(column([1] * 90 + [2] * 9 + [12], kind=Kind.WHOLE))
-    assert bins.edges.tolist() == [edge + 0.5 for edge in range(13)]
-    assert bins.shares["original"][11] == 0.01
-    assert not bins.is_open_above
-
-
-def test_far_values_go_to_an_open_bin():
-    """One enormous income does not squeeze all others into one bin."""
-    incomes = np.append(np.linspace(0, 1000, 999), 1e7)
-    bins = histogram(column(incomes))
-    assert bins.edges[-1] < 1100
-    assert bins.above["original"] == 0.001
-    assert np.count_nonzero(bins.shares["original"]) > 10
-    assert bend(column(incomes)) == 100.0
-    assert bend(column(incomes[:-1])) is None
-    assert bend(column(incomes, kind=Kind.DATE)) is None
-
-
-def test_without_values_there_is_no_histogram():
-    """A column that is all missing is said to be, not drawn."""
-    assert histogram(column([math.nan, math.nan])) is None
-
-
-@pytest.mark.parametrize("value", [0.0, 5.0, -1e140, 1e-300, 1e15])
-def test_a_constant_has_one_bin(value):
-    """A single value is drawn, however large or small."""
-    bins = histogram(column([value] * 3))
-    assert bins.shares["original"].sum() == 1
-    assert np.all(np.diff(bins.edges) > 0)
-
-
-@given(st.lists(WHOLE, min_size=1, max_size=600))
-def test_the_distribution_function_is_exact_where_it_is_drawn(values):
-    """At every value drawn it is the share at or below; the least and largest are drawn."""
-    data = np.array(values, dtype=np.float64)
-    points, shares = distribution_function(data)
-    assert len(points) <= 160
-    assert np.all(np.diff(points) > 0)
-    assert (points[0] == data.min()) or len(np.unique(data)) > 160
-    assert points[-1] == data.max()
-    assert shares.tolist() == [np.mean(data <= point) for point in points]
-
-
-@given(st.lists(FINITE, min_size=1, max_size=60))
-def test_quantiles_are_values_of_the_data(values):
-    """Each is in the data, at least its share lies at or below it, and less lies below."""
-    data = np.array(values)
-    for level, value in zip(QUANTILES, quantiles(data), strict=True):
-        assert value in data
-        assert np.mean(data <= value) >= level - 1e-9
-        assert np.mean(data < value) <= level + 1e-9
-
-
-@given(st.lists(st.tuples(WHOLE, WHOLE), min_size=2, max_size=80))
-def test_ranks_agree_with_those_of_scipy(pairs):
-    """Ranks are average ranks in percent, and their correlation is Spearman's."""
-    before, after = (np.array(side, dtype=np.float64) for side in zip(*pairs, strict=True))
-    ranks = rank_agreement(column(before, after))
-    expected = 100 * (stats.rankdata(before) - 1) / (len(before) - 1)
-    assert ranks.before == pytest.approx(expected)
-    if np.ptp(before) and np.ptp(after):
-        assert ranks.correlation == pytest.approx(stats.spearmanr(before, after).statistic)
-    else:
-        assert math.isnan(ranks.correlation)
-    sums = ranks.fifths.sum(axis=1)
-    assert np.all(np.isnan(sums) | np.isclose(sums, 1))
-
-
-def test_the_fifths_tell_where_records_went():
-    """An order kept is a diagonal; an order reversed the other one."""
-    order = np.arange(100.0)
-    assert rank_agreement(column(order)).fifths.tolist() == np.eye(5).tolist()
-    assert rank_agreement(column(order, -order)).fifths.tolist() == np.eye(5)[::-1].tolist()
-
-
-def test_records_missing_on_one_side_have_no_rank():
-    """Ranks are compared among the records present on both sides."""
-    ranks = rank_agreement(column([1, 2, math.nan, 4], [1, 2, 3, math.nan]))
-    assert ranks.before.tolist() == [0, 100]
-    assert rank_agreement(column([1, math.nan], [math.nan, 2])) is None
-
-
-@pytest.mark.parametrize("few", [(3, 3), (3, 400), (400, 3), (10, 10), (400, 400)])
-def test_discs_stand_for_pairs_of_ranks_where_few_occur(few):
-    """Each as large as its records are many; else single records are drawn, at most so many."""
-    generator = np.random.default_rng(1)
-    before, after = (generator.integers(0, levels, 900).astype(float) for levels in few)
-    ranks = rank_agreement(column(before, after))
-    pairs, counts = np.unique(np.column_stack([before, after]), axis=0, return_counts=True)
-    drawn = rank_chart(column(before, after), ranks, 60).series[1]
-    assert isinstance(drawn, Discs) is (len(pairs) <= 20)
-    if isinstance(drawn, Discs):
-        assert drawn.sizes.tolist() == counts.tolist()
-        of_records = {*zip(ranks.before.tolist(), ranks.after.tolist(), strict=True)}
-        assert {*zip(drawn.xs.tolist(), drawn.ys.tolist(), strict=True)} == of_records
-    else:
-        assert len(drawn.xs) == 60
 
 
 def protected(method, **asked):

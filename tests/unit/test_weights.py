@@ -1,6 +1,5 @@
 """Survey weights: left out by their role, used by no release, and by the custodian to assess."""
 
-import html
 import json
 import re
 import tomllib
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from command import run
+from html_page import read
 from microveil.commands.proposal import proposed_recipe
 from microveil.report import custodian_report
 from microveil.table import likely_weights, open_table
@@ -340,10 +340,8 @@ def test_the_custodians_page_shows_what_an_assessment_weighted():
     weighted = mv.assess(SAMPLE, release, weights="WEIGHT")
     page = custodian_report(release, SAMPLE, weighted)
     mean = weighted.to_dict()["weighted_moments"]["AGE"]["mean"]["original"]
-    assert f"{mean:.5g}" in page
-    assert "Shares of REGION" in page
-    assert page.count("eighted figures</h2>") == 1
-    assert "weighted variance" not in page  # as a measure like others it would stand there twice
+    assert f"{mean:.3g}" in page
+    assert page.count("eighted figures</summary>") == 1
     assert "eighted" not in custodian_report(release, SAMPLE)
 
 
@@ -389,7 +387,7 @@ def test_a_column_that_a_recipe_calls_weights_and_that_holds_none_is_a_reason_an
     }  # fmt: skip
     assert "weighted_moments" not in assessed.to_dict()
     assert f"weights: none ({reason})" in " ".join(assessed.to_text().split())
-    assert f"There are none: {reason}" in html.unescape(custodian_report(release, table, assessed))
+    assert f"weights: none ({reason})" in read(custodian_report(release, table, assessed)).text
 
 
 def test_a_release_is_weighted_as_its_own_recipe_says(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.distributions import TOTAL_VARIATION
-from microveil.report.theme import var
+from microveil.report.theme import SERIES, var
 from microveil.report.wording import NOTHING, number
 from microveil.text import shortened
 from microveil.text.document import Chart
@@ -22,13 +22,15 @@ __all__ = [
     "columns_chart",
     "found_chart",
     "pairs_chart",
+    "releases_chart",
     "tip",
 ]
 
 # Changes of mean, spread or the commonest value's share from which a chart marks them.
 MARKED = 0.1
 MOST_COLUMNS = 40
-SHADES_FROM = [0.01, 0.02, 0.05, 0.1, 0.2]
+SHADES_FROM = [0.01, 0.03, 0.1, 0.2, 0.4]
+MOST_WRITTEN = 9  # columns whose pairs have room for their figures
 BEYOND, WITHIN = "farther than by sampling", "no farther"
 LEFT = 0.3  # from here on words stand to the left of their mark
 
@@ -49,6 +51,22 @@ def tip(field: str, title: str, form: str | None = None) -> dict[str, str]:
     return described if form is None else described | {"format": form, "type": "quantitative"}
 
 
+# What charts of columns have in common.
+SCALE = {
+    "type": "quantitative",
+    "scale": {"domain": [0, 1], "type": "sqrt"},
+    "title": "distance of the distributions: 0 alike, 1 apart",
+}
+AXIS = {"values": [0, 0.01, 0.05, 0.1, 0.2, 0.5, 1], "format": "~g"}
+BAND = {"type": "bar", "color": var("faint"), "height": 18}
+TIPS = [
+    tip("column", "column"),
+    tip("distance", "distance", ".3~r"),
+    tip("sampling", "by sampling up to", ".3~r"),
+    *(tip(change, change) for change in ("mean", "spread", "commonest value")),
+]
+
+
 def columns_chart(
     moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, float], *, width: int = 330
 ) -> Chart:
@@ -64,22 +82,14 @@ def columns_chart(
     """
     worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:MOST_COLUMNS]
     rows = [_row(name, moves[name], by_sampling.get(name)) for name in worst]
-    axis = {"values": [0, 0.01, 0.05, 0.1, 0.2, 0.5, 1], "format": "~g"}
-    title = "distance of the distributions: 0 alike, 1 apart"
-    scale = {"type": "quantitative", "scale": {"domain": [0, 1], "type": "sqrt"}, "title": title}
-    across = {"field": "distance", **scale, "axis": axis}
+    across = {"field": "distance", **SCALE, "axis": AXIS}
     looks = {"field": "beyond", "type": "nominal", "title": None}
     order = [BEYOND, WITHIN]
     dots = {
         "x": across,
         "shape": looks | {"scale": {"domain": order, "range": ["diamond", "circle"]}},
         "stroke": looks | {"scale": {"domain": order, "range": [var("protected"), var("quiet")]}},
-        "tooltip": [
-            tip("column", "column"),
-            tip("distance", "distance", ".3~r"),
-            tip("sampling", "by sampling up to", ".3~r"),
-            *(tip(change, change) for change in ("mean", "spread", "commonest value")),
-        ],
+        "tooltip": TIPS,
     }
     words: list[dict[str, Any]] = [
         {
@@ -89,19 +99,78 @@ def columns_chart(
         }
         for where, align, dx in ((f"< {LEFT}", "left", 9), (f">= {LEFT}", "right", -9))
     ]
-    band = {"x": {"field": "sampling", **scale}, "x2": {"datum": 0}, "tooltip": dots["tooltip"]}
+    band = {"x": {"field": "sampling", **SCALE}, "x2": {"datum": 0}, "tooltip": TIPS}
     spec = {
         "data": {"values": rows},
         "width": width,
         "height": {"step": 20},
         "encoding": {"y": _names("column", worst)},
         "layer": [
-            {"mark": {"type": "bar", "color": var("faint"), "height": 18}, "encoding": band},
-            {"mark": {"type": "point", "size": 60, "strokeWidth": 2}, "encoding": dots},
+            {"mark": BAND, "encoding": band},
+            {
+                "mark": {"type": "point", "size": 60, "strokeWidth": 2, "opacity": 1},
+                "encoding": dots,
+            },
             *words,
         ],
     }
     return Chart(spec, _columns_in_words(rows, len(moves)))
+
+
+def releases_chart(
+    moves: Mapping[str, Mapping[str, ColumnMove]], by_sampling: Mapping[str, float]
+) -> Chart:
+    """Chart how far each column moved in several releases: a colour and a shape to each.
+
+    Parameters
+    ----------
+    moves : dict of dict of ColumnMove
+        By release.
+    by_sampling : dict of float
+        As for `columns_chart`.
+    """
+    worst: dict[str, float] = {}
+    for own in moves.values():
+        for name, move in own.items():
+            worst[name] = max(worst.get(name, 0.0), move.distance)
+    names = sorted(worst, key=worst.__getitem__, reverse=True)[:MOST_COLUMNS]
+    rows = [
+        {"release": title, **_row(name, own[name], by_sampling.get(name))}
+        for title, own in moves.items()
+        for name in names
+        if name in own
+    ]
+    titles = list(moves)
+    looks = {"field": "release", "type": "nominal", "title": None}
+    colours = {"scale": {"domain": titles, "range": SERIES["color"][: len(titles)]}}
+    shapes = {"scale": {"domain": titles, "range": SERIES["shape"][: len(titles)]}}
+    dots = {
+        "x": {"field": "distance", **SCALE, "axis": AXIS},
+        "color": looks | colours,
+        "shape": looks | shapes,
+        "tooltip": [tip("release", "release"), *TIPS],
+    }
+    band = {"x": {"field": "sampling", **SCALE}, "x2": {"datum": 0}, "tooltip": TIPS}
+    first = {"filter": {"field": "release", "equal": titles[0]}}
+    spec = {
+        "data": {"values": rows},
+        "width": 330,
+        "height": {"step": 22},
+        "encoding": {"y": _names("column", names)},
+        "layer": [
+            {"transform": [first], "mark": BAND, "encoding": band},
+            {
+                "mark": {"type": "point", "size": 60, "strokeWidth": 2, "opacity": 1},
+                "encoding": dots,
+            },
+        ],
+    }
+    said = [
+        f"in {title} {shortened(name)} with {number(own[name].distance, 3)}"
+        for title, own in moves.items()
+        for name in sorted(own, key=lambda name: -own[name].distance)[:1]
+    ]
+    return Chart(spec, f"Distances of the distributions. The largest: {'; '.join(said)}.")
 
 
 def _names(field: str, order: Sequence[str]) -> dict[str, Any]:
@@ -190,22 +259,18 @@ def pairs_chart(names: Sequence[str], moved: NDArray[np.float64]) -> Chart:
         for column in range(row)
     ]
     worst = max(values, key=lambda one: one["moved"], default=None)
-    opacities = [0.06, 0.2, 0.36, 0.52, 0.74, 1]
     axis = {"domain": False, "ticks": False, "labelLimit": 110, "title": None}
     place = {"type": "nominal", "sort": short, "axis": axis}
-    step = 20 if len(shown) <= 16 else 12
-    spec = {
-        "data": {"values": values},
-        "width": {"step": step},
-        "height": {"step": step},
-        "mark": {"type": "rect", "fill": var("protected"), "stroke": var("page")},
+    is_written = len(shown) <= MOST_WRITTEN
+    step = 34 if is_written else max(10, min(22, 300 // len(shown)))
+    shades = [var(f"h{place}") for place in range(len(SHADES_FROM) + 1)]
+    cells = {
+        "mark": {"type": "rect", "stroke": var("page")},
         "encoding": {
-            "x": {"field": "other", **place, "axis": axis | {"labelAngle": -90}},
-            "y": {"field": "one", **place},
-            "fillOpacity": {
+            "fill": {
                 "field": "moved",
                 "type": "quantitative",
-                "scale": {"type": "threshold", "domain": SHADES_FROM, "range": opacities},
+                "scale": {"type": "threshold", "domain": SHADES_FROM, "range": shades},
                 "legend": {"title": "share that would have to move", "format": "~g"},
             },
             "tooltip": [
@@ -214,6 +279,24 @@ def pairs_chart(names: Sequence[str], moved: NDArray[np.float64]) -> Chart:
                 tip("moved", TOTAL_VARIATION.label, ".3~r"),
             ],
         },
+    }
+    is_dark = {"test": f"datum.moved >= {SHADES_FROM[-1]}", "value": var("page")}
+    words = {
+        "mark": {"type": "text", "fontSize": 10},
+        "encoding": {
+            "text": {"field": "moved", "type": "quantitative", "format": ".2f"},
+            "color": {"condition": is_dark, "value": var("text")},
+        },
+    }
+    spec = {
+        "data": {"values": values},
+        "width": {"step": step},
+        "height": {"step": step},
+        "encoding": {
+            "x": {"field": "other", **place, "axis": axis | {"labelAngle": -90}},
+            "y": {"field": "one", **place},
+        },
+        "layer": [cells, words] if is_written else [cells],
     }
     said = f"Total variation of {len(values)} pairs of columns, 0 alike to 1 apart."
     if worst is not None:
@@ -240,6 +323,8 @@ def found_chart(found: Sequence[Found], title: str, *, most: float | None = 100.
             "low": (one.interval or (one.value,))[0],
             "high": (one.interval or (one.value,))[-1],
             "chance": one.beside,
+            "end": max(one.value, *(one.interval or ()), one.beside or 0.0),
+            "said": number(one.value, 3),
         }
         for one in found
     ]
@@ -255,7 +340,7 @@ def found_chart(found: Sequence[Found], title: str, *, most: float | None = 100.
     ]
     spec = {
         "data": {"values": rows},
-        "width": 260,
+        "width": 190,
         "height": {"step": 26},
         "encoding": {"y": _names("name", [one.name for one in found])},
         "layer": [
@@ -279,6 +364,10 @@ def found_chart(found: Sequence[Found], title: str, *, most: float | None = 100.
             {
                 "mark": {"type": "tick", "color": var("text"), "thickness": 2, "height": 20},
                 "encoding": {"x": {"field": "chance", **across}, "tooltip": tooltip},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 6},
+                "encoding": {"x": {"field": "end", **across}, "text": {"field": "said"}},
             },
         ],
     }

@@ -31,7 +31,7 @@ BULK = (0.01, 0.99)
 ROOM_BEFORE_BENDING = 5.0
 FINEST_BEND = 1e-6
 WIDTH, HEIGHT = 330, 130
-SAMPLES, MOST_CELLS = 200, 2000
+SAMPLES, MOST_CELLS = 400, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -139,20 +139,15 @@ def _ground(column: NumberColumn, sides: Mapping[str, Float]) -> Ground:
     most = min(MOST_BINS, max(FEWEST_BINS, math.ceil(2 * len(reference) ** (1 / 3))))
     edges = _edges(lower, upper, step, threshold, most)
     scale: dict[str, Any] = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
-    shape: dict[str, Any] = {"title": column.axis_title, "labelOverlap": True}
+    marks: dict[str, Any] = {"labelOverlap": True, "format": "~s", "tickCount": 6}
+    measure = "quantitative"
     if column.kind is Kind.DATE:
-        scale["domain"] = [_moment(edges[0]), _moment(edges[-1])]
-        axis = {"type": "temporal", "scale": scale | {"type": "utc"}, **shape}
+        measure, marks = "temporal", {"labelOverlap": True, "tickCount": 6}
+        scale |= {"domain": [_moment(edges[0]), _moment(edges[-1])], "type": "utc"}
     elif threshold is not None:
         scale |= {"type": "symlog", "constant": threshold}
-        marks = shape | {"values": _decades(edges[0], edges[-1], threshold), "format": "~s"}
-        axis = {"type": "quantitative", "scale": scale, "axis": marks}
-    else:
-        axis = {
-            "type": "quantitative",
-            "scale": scale,
-            "axis": shape | {"format": "~s", "tickCount": 6},
-        }
+        marks["values"] = _decades(edges[0], edges[-1], threshold)
+    axis = {"type": measure, "scale": scale, "title": column.axis_title, "axis": marks}
     return Ground(edges=edges, step=step, threshold=threshold, axis=axis)
 
 

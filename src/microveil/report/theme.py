@@ -54,6 +54,20 @@ DARK = {
     "s6": "#cc2233",
     "s7": "#e9e8e5",
 }
+
+
+def _shades(colours: dict[str, str]) -> dict[str, str]:
+    """Return the colours with six shades of the release's, the ground's first."""
+    ends = [bytes.fromhex(colours[name][1:]) for name in ("page", "protected")]
+    mixed = {
+        f"h{place}": "#"
+        + bytes(round(a + (b - a) * share) for a, b in zip(*ends, strict=True)).hex()
+        for place, share in enumerate((0.05, 0.18, 0.34, 0.52, 0.75, 1))
+    }
+    return colours | mixed
+
+
+LIGHT, DARK = _shades(LIGHT), _shades(DARK)
 PAPER = LIGHT | {
     "raised": "#ffffff",
     "text": "#000000",

@@ -1,0 +1,200 @@
+"""The columns of a release as rows of one table, each with its distributions behind it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microveil.report.columns import CategoryColumn, Column, NumberColumn
+from microveil.report.margins import MISSING
+from microveil.report.overlays import distribution_charts, quantiles
+from microveil.report.subject import Subject
+from microveil.report.wording import NOTHING, named, number, percent, shown
+from microveil.schema import Kind
+from microveil.synthesis.measurements import Interval
+from microveil.text.document import Block, Chart, Tabulated, fold, paragraph, tabulated
+
+__all__ = ["Row", "column_heads", "column_rows", "margins_words", "means_table", "numbers_behind"]
+
+MOST_CHARTED, MOST_LISTED = 30, 100
+LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+LEVEL_NAMES = {0.0: "least", 0.5: "median", 1.0: "largest"}
+# Of finer measured quantiles those are listed that are multiples of one over this.
+LISTED_QUANTILES = 32
+HEADS = (
+    "column",
+    "values",
+    "distance",
+    "by sampling up to",
+    "mean",
+    "after",
+    "spread",
+    "after",
+    "commonest, %",
+    "after",
+    "missing, %",
+    "after",
+)
+MARGINS = (
+    "A margin of noise is where a share, a count or a quantile of the original lies, but for "
+    "{chance} % chance in each by itself, by the noisy measurements alone. What the model adds, as "
+    "between measured quantiles, is in no margin: a deviation beyond it is what the model cannot "
+    "show. So the mean of an attribute with measured quantiles lies outside its margin far more "
+    "often, above all where a few values are large."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A column's figures, and what opens below them."""
+
+    name: str
+    cells: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    behind: tuple[Block, ...]
+
+
+def column_heads(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the heads of the table of columns."""
+    has_means = any(own.margins is not None and own.margins.mean is not None for own in columns)
+    return HEADS + (("measured mean, with its margin of noise",) if has_means else ())
+
+
+def column_rows(subject: Subject, *, charted: bool = True) -> list[Row]:
+    """Return a row to each column, those first that moved most."""
+    is_wide = len(column_heads(subject.columns)) > len(HEADS)
+    rows = []
+    for place, column in enumerate(subject.worst_first):
+        cells = _cells(subject, column)
+        if is_wide:
+            cells = (*cells, _measured_mean(column))
+        draws = charted and place < MOST_CHARTED
+        charts = distribution_charts({"release": column}) if draws else []
+        rows.append(
+            Row(
+                name=column.name,
+                cells=cells,
+                charts=tuple(charts),
+                behind=tuple(numbers_behind(column)),
+            )
+        )
+    return rows
+
+
+def _cells(subject: Subject, column: Column) -> tuple[str, ...]:
+    move = subject.assessment.column_moves.get(column.name)
+    is_date = isinstance(column, NumberColumn) and column.kind is Kind.DATE
+    kind = column.kind.value if isinstance(column, NumberColumn) else "categories"
+    missing = [percent(_missing(column, side)) for side in ("original", "protected")]
+    if move is None:
+        return (kind, *[NOTHING] * 8, *missing)
+    means = (None, None) if move.mean is None else move.mean
+    spreads = (None, None) if move.spread is None else move.spread
+    shares = (None, None) if move.commonest is None else move.commonest
+    return (
+        kind,
+        number(move.distance, 3),
+        number(subject.by_sampling.get(column.name), 3),
+        *(shown(mean, Kind.DATE) if is_date else number(mean, 4) for mean in means),
+        *(number(spread, 4) for spread in spreads),
+        *(percent(share) for share in shares),
+        *missing,
+    )
+
+
+def _missing(column: Column, side: str) -> float:
+    values = getattr(column, side)
+    if isinstance(column, NumberColumn):
+        return float(np.isnan(values).mean()) if len(values) else 0.0
+    shares = dict(zip(column.categories, values.tolist(), strict=True))
+    return float(shares.get(MISSING, 0.0))
+
+
+def _measured_mean(column: Column) -> str:
+    mean = None if column.margins is None else column.margins.mean
+    if mean is None or not isinstance(column, NumberColumn):
+        return NOTHING
+    kind = column.kind
+    ends = [
+        shown(x, kind) if kind is Kind.DATE else number(x, 5)
+        for x in (mean.estimate, mean.lower, mean.upper)
+    ]
+    return "{} ({} to {})".format(*ends)
+
+
+def means_table(columns: Sequence[Column]) -> list[Block]:
+    """Tabulate the mean of each column of numbers as it was measured, and the release's."""
+    rows = [
+        [own.name, _measured_mean(own), number(float(np.nanmean(own.protected)), 5)]
+        for own in columns
+        if isinstance(own, NumberColumn) and own.margins is not None and own.margins.mean
+    ]
+    heads = ["mean of", "measured, with its margin of noise", "of the records"]
+    return [tabulated(heads, rows)] if rows else []
+
+
+def numbers_behind(column: Column) -> list[Block]:
+    """Tabulate what the charts of a column show."""
+    if isinstance(column, CategoryColumn):
+        return [fold("Numbers", [_categories_table(column)])]
+    blocks: list[Block] = [_quantiles_table(column)]
+    margins = _margins_table(column)
+    return [fold("Numbers", blocks + ([] if margins is None else [margins]))]
+
+
+def _quantiles_table(column: NumberColumn) -> Tabulated:
+    names = (LEVEL_NAMES.get(level, f"{percent(level)} %") for level in LEVELS)
+    sides = {"release": column.protected}
+    if column.original is not None:
+        sides = {"original": column.original, **sides}
+    rows = [
+        [side, *(shown(x, column.kind) for x in quantiles(values[~np.isnan(values)], LEVELS))]
+        for side, values in sides.items()
+    ]
+    return tabulated(["quantiles", *names], rows)
+
+
+def _margins_table(column: NumberColumn) -> Tabulated | None:
+    """Tabulate the measured quantiles, or shares of values, with their margins of noise."""
+    margins, kind = column.margins, column.kind
+    if margins is None:
+        return None
+    if margins.quantiles:
+        head = "measured: share below, %"
+        rows = [
+            [percent(share), *(shown(x, kind) for x in (one.estimate, one.lower, one.upper))]
+            for share, one in margins.quantiles
+            if (share * LISTED_QUANTILES).is_integer()
+        ]
+    else:
+        head = "records with the value, %"
+        rows = [[shown(value, kind), *_interval(one)] for value, one in margins.values]
+    rows += [[name, *_interval(one)] for name, one in margins.categories.items()]
+    return tabulated([head, "measured", "margin from", "to"], rows)
+
+
+def _interval(one: Interval) -> tuple[str, str, str]:
+    return percent(one.estimate), percent(one.lower), percent(one.upper)
+
+
+def _categories_table(column: CategoryColumn) -> Tabulated:
+    sides = {"release": column.protected}
+    if column.original is not None:
+        sides = {"original": column.original, **sides}
+    margins: Mapping[str, Interval] = {} if column.margins is None else column.margins.categories
+    heads = [*sides, *(("measured", "margin from", "to") if margins else ())]
+    rows = []
+    for place, name in enumerate(column.categories[:MOST_LISTED]):
+        cells = [percent(float(shares[place])) for shares in sides.values()]
+        if margins:
+            cells += _interval(margins[name]) if name in margins else [NOTHING] * 3
+        rows.append([named(name), *cells])
+    return tabulated(["records in a category, %", *heads], rows)
+
+
+def margins_words(columns: Sequence[Column]) -> list[Block]:
+    """Say once what a margin of noise is, where there are some."""
+    known = next((column.margins for column in columns if column.margins is not None), None)
+    if known is None:
+        return []
+    return [paragraph(MARGINS.format(chance=percent(1 - known.confidence)))]
