@@ -58,7 +58,6 @@ def call_kernels() -> None:
     from microveil.files.reading import read_file
     from microveil.measures.neighbourhoods import neighbourhoods
     from microveil.partition.optimal import optimal
-    from microveil.utility import distribution_shift
 
     random = np.random.Generator(np.random.PCG64(1))
     whole = {name: random.integers(0, 99, N) for name in ("A", "B")} | {"WORD": ["east"] * N}
@@ -72,12 +71,6 @@ def call_kernels() -> None:
     mv.attack(whole, released, control=whole, known=["A"], secret=["B"], parts=(["A"], ["B"]),
               n_attacks=20)  # fmt: skip
     neighbourhoods(whole["B"], delta=2.0, k=3, protected=released["B"])
-    values = distribution_shift.Values(N, whole["B"].astype(np.float64).__getitem__)
-    few, distribution_shift.FEW = distribution_shift.FEW, 0
-    try:
-        distribution_shift.distribution_shift(values, values, common=0.05)
-    finally:
-        distribution_shift.FEW = few
     optimal(whole["B"], 3)
     # What comes of a data frame cannot be written to.
     mv.protect(pl.DataFrame(whole), **BOTH, method="mdav")

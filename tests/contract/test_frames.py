@@ -12,8 +12,6 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
-from microveil.table import MissingCodes, open_table
-from microveil.table.table import floats_as_they_are, part_of_column
 
 N = 12
 REQUEST = {
@@ -427,24 +425,3 @@ def test_arrow_types_that_hold_more_than_they_show_cannot_be_kept(kind):
             continue
         with pytest.raises(mv.DataError, match="column 'kept'"):
             mv.protect(table, **asked)
-
-
-@pytest.mark.parametrize("kind", ["arrays", "polars", "pandas"])
-def test_floats_are_seen_as_they_are_where_a_table_holds_such(kind):
-    """Of another type, with cells that are missing or may be codes, there are none to be seen."""
-    columns = {"PAY": np.array([1.5, np.inf, -9.0]), "AGE": np.array([1, 2, 3])}
-    frame = {"arrays": dict, "polars": pl.DataFrame, "pandas": pd.DataFrame}[kind](columns)
-    table = open_table(frame)
-    seen = floats_as_they_are(table, "PAY")
-    assert seen.dtype == np.float64
-    np.testing.assert_array_equal(seen, columns["PAY"])
-    np.testing.assert_array_equal(
-        floats_as_they_are(part_of_column(table, "PAY", slice(1, 3)), "PAY"), columns["PAY"][1:]
-    )
-    assert floats_as_they_are(table, "AGE") is None
-    coded = open_table(frame, MissingCodes.of({"PAY": [-9]}, None))
-    assert floats_as_they_are(coded, "PAY") is None
-    if kind == "polars":
-        some = [1.5, float("nan")]
-        assert floats_as_they_are(open_table(pl.DataFrame({"PAY": [1.5, None]})), "PAY") is None
-        assert len(floats_as_they_are(open_table(pl.DataFrame({"PAY": some})), "PAY")) == 2

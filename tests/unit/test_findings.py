@@ -12,7 +12,6 @@ import microveil as mv
 from command import run
 from microveil.commands import files
 from microveil.commands.files import protect_file
-from microveil.kernels import distributions
 from microveil.measures import findings
 from microveil.measures.findings import release_findings
 from microveil.measures.linkage import (
@@ -331,15 +330,15 @@ def test_a_value_that_no_distance_can_be_taken_of_is_left_out(odd):
     assert np.array_equal(some[:7], values[:7])
 
 
-@pytest.mark.parametrize("odd", [np.inf, -np.inf, 2e140, -2e140, np.nan])
-@pytest.mark.parametrize("place", [0, 500, 999])
-def test_values_are_taken_as_they_lie_where_every_one_can_be_used(odd, place):
-    """One that cannot, wherever it is, has the others picked out."""
-    values = np.linspace(-1e140, 1e140, 1_000)
-    assert distributions.all_usable(values, 1e140)
-    values[place] = odd
-    assert not distributions.all_usable(values, 1e140)
-    assert distributions.all_usable(values[:0], 1e140)
+def test_of_many_records_distributions_are_those_of_some_evenly_spaced(monkeypatch):
+    """Which is said; means and spreads are those of all."""
+    monkeypatch.setattr(findings, "COMPARED", 10)
+    before = np.arange(40.0)
+    after = np.where(np.arange(40) % 4, before, 99.0)
+    found = release_findings({"x": before}, {"x": after}, ["x"], linkage=False)
+    assert found["worst_attribute"]["distance"] == 1.0
+    assert found["worst_attribute"]["measure"] == "Kolmogorov-Smirnov of one record in 4"
+    assert found["columns"]["x"]["mean"] == [before.mean(), pytest.approx(after.mean())]
 
 
 def test_codes_of_missing_values_are_no_values_of_a_distribution():

@@ -8,20 +8,17 @@ from fractions import Fraction
 import numpy as np
 import polars
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microveil.kernels import distributions
 from microveil.measures.assess import assess
+from microveil.measures.column_moves import COMMON, move_of_numbers
+from microveil.measures.goodness_of_fit import compare_distributions, quantile_distances
 from microveil.table import MissingCodes, blocks, open_table, sorting
 from microveil.table.blocks import AttributeMatrix
 from microveil.table.restore import Numbers
 from microveil.table.sorting import InOrder, in_order, ranks_of
 from microveil.table.table import coded_words, counted_words
-from microveil.utility import goodness_of_fit as fits
-from microveil.utility.large_attributes import compare_in_order
-from microveil.utility.quantile_distances import distances_in_order
-from microveil.utility.total_variation import decile_levels, total_variation
 from reference import distributions as of_distributions
 
 CENTS = st.integers(-300, 300).map(lambda cents: cents / 100)
@@ -69,41 +66,53 @@ def test_what_is_not_of_few_numbers_is_not_counted(values):
 
 
 @given(st.lists(CENTS, min_size=2, max_size=40), st.lists(CENTS, min_size=2, max_size=40))
-def test_counted_values_are_tested_and_compared_as_all_of_them(original, protected):
-    """Sums of the tests of fit to the last bit, distances of quantiles as exact fractions are."""
+def test_counted_values_are_compared_as_all_of_them(original, protected):
+    """Distances of quantiles are those of exact fractions, whichever side was counted."""
     one, other = as_counted(original), as_counted(protected)
-    expected = distributions.merged_sums(one.spread().values, other.spread().values)
-    found = distributions.merged_sums_of_counts(one.values, one.counts, other.values, other.counts)
-    assert found == expected
     absolute, squared = of_distributions.quantile_distances(original, protected)
     for sides in ((one, other), (one.spread(), other), (one.spread(), other.spread())):
-        found = distances_in_order(*sides, 4.0)
+        found = quantile_distances(*sides, 4.0)
         assert found == pytest.approx((float(absolute) / 2, float(squared) / 4), abs=1e-12)
 
 
-def test_sides_of_as_many_values_are_compared_place_by_place():
-    """Of values that are not counted, beyond the runs that are summed together, too."""
-    before, after = np.random.default_rng(1).normal(size=(2, 1000))
-    found = distances_in_order(in_order(before), in_order(after), 4.0)
-    apart = np.sort(after) - np.sort(before)
-    assert found == pytest.approx((np.abs(apart).mean() / 2, (apart**2).mean() / 4))
+ODD = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e140, -1e140, 1.0, 1.0000000000000002])
+NUMBERS = st.lists(st.one_of(CENTS, ODD), min_size=1, max_size=40)
+
+
+@given(NUMBERS, NUMBERS)
+@example([0.0], [-0.0])
+@example([0.0, -0.0, 1.0], [5e-324, 0.0])
+@example([1.0, 1.0, 2.0], [np.nextafter(1.0, 2.0), 1.0])
+def test_distances_and_common_values_are_those_of_all_values(before, after):
+    """Exactly, ties and both zeros among them, whether values are counted or sorted."""
+    move, (values, shares, shares_after) = move_of_numbers(
+        np.array(before), np.array(after), has_mean=False
+    )
+    assert move.distance == float(of_distributions.kolmogorov_smirnov_distance(before, after))
+    counts, counts_after = Counter(before), Counter(after)
+    common = sorted(value for value in counts if counts[value] / len(before) > COMMON)
+    assert values.tolist() == common
+    assert shares.tolist() == [counts[value] / len(before) for value in common]
+    assert shares_after.tolist() == [counts_after[value] / len(after) for value in common]
+    assert move.commonest == (None if not common else (max(shares), shares_after[shares.argmax()]))
 
 
 @pytest.mark.parametrize("digits", [0, 9])
-def test_distributions_put_in_order_once_are_those_of_each_measure(digits, monkeypatch):
-    """Tests of fit, distances and deciles: counted or sorted, with missing cells."""
+def test_counted_columns_are_tested_as_sorted_ones(digits, monkeypatch):
+    """Tests of fit, distances and moves do not depend on how values were put in order."""
     before, after = np.random.default_rng(2).normal(40, 9, size=(2, 600)).round(digits)
     before[::50] = np.nan
-    monkeypatch.setattr(fits, "MANY", 100)
-    found = compare_in_order(before, after, 81.0)
-    assert found.fit == fits.goodness_of_fit(before, after)
-    present = in_order(before)
-    assert (present.counts is None) == bool(digits)
-    assert found.ends.tolist() == fits.decile_ends(present.spread()).tolist()
-    assert found.distances == distances_in_order(present, in_order(after), 81.0)
-    levels = decile_levels(before, after, found.ends)
-    for own, expected in zip(levels, decile_levels(before, after), strict=True):
-        assert own.tolist() == expected.tolist()
+    assert (in_order(before).counts is None) == bool(digits)
+    found = compare_distributions(before, after), move_of_numbers(before, after, has_mean=True)
+    monkeypatch.setattr(sorting, "MANY", 10_000)
+    tests, move = (
+        compare_distributions(before, after),
+        move_of_numbers(before, after, has_mean=True),
+    )
+    assert move[0] == found[1][0]
+    for name in tests.__dataclass_fields__:
+        own, other = getattr(tests, name), getattr(found[0], name)
+        assert own == other or own == pytest.approx(other, rel=1e-12)
 
 
 @given(st.lists(CELLS, min_size=1, max_size=600))
@@ -154,41 +163,6 @@ def test_equal_values_have_no_variance_and_none_are_no_mean():
     means, variances = matrix.means_and_variances
     assert (means[0], variances[0], means[2]) == (0.1, 0.0, 1.0)
     assert np.isnan([means[1], variances[1], variances[2]]).all()
-
-
-@given(st.integers(2, 6), st.lists(st.sampled_from([2, 3, 7, 11, 40, 300]), max_size=2),
-       st.integers(0, 99))  # fmt: skip
-def test_pairs_that_are_counted_in_groups_are_those_counted_one_by_one(n, sizes, seed):
-    """However attributes are grouped: the tables of two attributes, to the last digit."""
-    random = np.random.default_rng(seed)
-    sizes = [*sizes, *random.integers(1, 13, n).tolist()]
-    sides = [
-        {str(a): random.integers(0, size, n_records).astype(np.uint16)
-         for a, size in enumerate(sizes)}
-        for n_records in (50, 70)
-    ]  # fmt: skip
-    found = total_variation(*sides)
-    most = [1 + max(int(side[str(a)].max()) for side in sides) for a in range(len(sizes))]
-    for a in range(len(sizes)):
-        for b in range(a):
-            tables = [np.zeros((most[b], most[a]), dtype=np.int64) for _ in sides]
-            for side, table in zip(sides, tables, strict=True):
-                np.add.at(table, (side[str(b)], side[str(a)]), 1)
-            expected = np.abs(tables[0] / 50 - tables[1] / 70).sum() / 2
-            assert found.of_pairs[a, b] == found.of_pairs[b, a] == expected
-
-
-@pytest.mark.parametrize(
-    "sizes", [[1, 256], [256, 1, 1], [1, 2, 256], [16, 16], [255, 1], [1, 257]]
-)
-def test_as_many_combinations_as_a_byte_numbers_are_told_apart(sizes):
-    """One attribute of all 256 levels beside others of one, too."""
-    sides = [{str(a): np.arange(n) % size for a, size in enumerate(sizes)} for n in (600, 700)]
-    found = total_variation(*sides)
-    for a, size in enumerate(sizes):
-        before, after = (np.bincount(side[str(a)], minlength=size) for side in sides)
-        expected = np.abs(before / 600 - after / 700).sum() / 2
-        assert found.of_attributes[a] == expected
 
 
 TYPES = [polars.String, polars.Categorical, polars.Enum(["north", "", "south", "?", "é"])]

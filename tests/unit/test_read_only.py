@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from microveil.measures.distributions import total_variation
 from microveil.measures.information_loss import errors_of
 from microveil.measures.learning import compare_classification
 from microveil.measures.moments import moments
@@ -11,19 +12,14 @@ from microveil.measures.neighbourhoods import neighbourhoods
 from microveil.measures.rank_correlations import rank_correlations
 from microveil.noise.posterior_odds import posterior_odds
 from microveil.partition.intervals import intervals
-from microveil.utility.goodness_of_fit import decile_bins
-from microveil.utility.quantile_distances import quantile_distances
-from microveil.utility.total_variation import total_variation
 
 TABLE = np.arange(24.0).reshape(12, 2)
 MADE = {
-    "bins": lambda: decile_bins(np.arange(100), 100),
     "classes": lambda: compare_classification(
         {"A": TABLE[:, 0]}, {"A": TABLE[:, 1]}, np.arange(12) % 2,
         estimator=DecisionTreeClassifier(), seeds=[0],
     ),
     "correlations": lambda: {"all": rank_correlations(TABLE)},
-    "distances": lambda: quantile_distances(TABLE, TABLE + 1),
     "errors": lambda: errors_of(np.ones((1, 1)), np.zeros((1, 1))),
     "intervals": lambda: intervals([1, 2, 3], k=1),
     "moments": lambda: moments(TABLE),

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from microveil import DataError, RequestError
 from microveil.files.reading import read_file
+from microveil.measures.goodness_of_fit import compare_distributions
 from microveil.partition import intervals
 from microveil.protect.protecting import plan
-from microveil.utility.goodness_of_fit import goodness_of_fit
 from microveil_papers import PAPERS, reproduce
 from microveil_papers.knoise.ages import Ages, ages_of
 from microveil_papers.knoise.error_claims import PUBLISHED, error_claims
@@ -386,7 +386,7 @@ def test_distances_are_those_of_the_goodness_of_fit(values):
     """The quick distance is the public one."""
     column = np.array(values, dtype=np.float64)
     moved = column + np.linspace(-3, 3, len(column))
-    test = goodness_of_fit(column, moved).kolmogorov_smirnov
+    test = compare_distributions(column, moved).kolmogorov_smirnov
     assert distances_of_laws(column, moved[None, :])[0] == pytest.approx(test.statistic)
 
 

@@ -24,8 +24,8 @@ from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures.analyses import Analyses
 from microveil.measures.classification import ClassificationTask, classification_task
 from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL, text_of_estimator
-from microveil.measures.registry import Measure, Takes
-from microveil.measures.tables import Codes, Tables
+from microveil.measures.registry import Measure
+from microveil.measures.tables import OF_NUMBERS, Codes, Tables
 from microveil.table import check_columns, column_of, open_table
 from microveil.table.table import assembled, restored
 
@@ -137,7 +137,7 @@ class Analyst:
         if unpaired and set(protected.codes) == set(self._listed):
             texts = self._texts(protected)
         elif unpaired:  # what leaves an attribute out is held against nothing that has it
-            unpaired = [one for one in unpaired if one.takes in {Takes.NUMBERS, Takes.COMPLETE}]
+            unpaired = [one for one in unpaired if one.takes in OF_NUMBERS]
         whole = self._tables(protected, texts)
         return figures | figures_of(whole, unpaired, lambda _, work: _or_none(work))
 

@@ -9,7 +9,7 @@ from microveil.guarantee import Guarantee
 from microveil.measures.anonymity import Anonymity
 from microveil.measures.base import Group, Measure, Measured
 from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS, ClosestRecords
-from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE
+from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE, ColumnMove, moved_most
 from microveil.measures.correcting import CorrectedComparison
 from microveil.measures.distributions import DISTRIBUTIONS, ONE_WAY, TOTAL_VARIATION, TWO_WAY
 from microveil.measures.goodness_of_fit import DISTANCE
@@ -25,7 +25,6 @@ from microveil.measures.showing import part_of
 from microveil.text import listed, shortened
 from microveil.text.document import Block, Document, Strong, heading, items
 from microveil.text.figures import figure, figures_to
-from microveil.utility.column_moves import ColumnMove, moved_most
 from microveil.utility.rules import RuleOutcome
 from microveil.utility.subgroups import Subgroups
 from microveil.utility.weighted import Weights

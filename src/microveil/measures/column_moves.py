@@ -1,15 +1,307 @@
-"""Which columns fare worst: by mean, spread, share of the commonest value, and distribution."""
+"""Which columns fare worst: by mean, spread, share of the commonest value, and distribution.
 
+The distance between two distributions hardly sees a long tail: a few large values carry half of a
+mean. So each column is also judged by what people compute from it.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Any
 
-from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
-from microveil.measures.showing import figures
-from microveil.text.document import Block, tabulated
-from microveil.utility.column_moves import HEADS, ColumnMove, column_move, worst_rows
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["COLUMN_MOVES", "LARGEST_MOVE", "MEASURES"]
+from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
+from microveil.measures.goodness_of_fit import merged_sums
+from microveil.measures.showing import figures
+from microveil.table.blocks import mean_and_variance
+from microveil.table.sorting import in_order
+from microveil.table.threads import in_threads
+from microveil.text import shortened
+from microveil.text.document import Block, tabulated
+from microveil.text.figures import figure, signed_percent
+
+__all__ = [
+    "COLUMN_MOVES",
+    "COMMON",
+    "HEADS",
+    "LARGEST_MOVE",
+    "MEASURES",
+    "ColumnMove",
+    "CommonValues",
+    "column_move",
+    "move_of_numbers",
+    "move_of_shares",
+    "moved_most",
+    "worst_rows",
+]
+
+# A value that more than this share of the records has is common.
+COMMON = 0.05
+WORST = 5
+HEADS = ("column", "mean", "after", "spread", "after", "common %", "after", "distance")
+Sides = tuple[float, float]
+Floats = NDArray[np.float64]
+# The common values of the original, ascending, and their shares before and after.
+CommonValues = tuple[Floats, Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnMove:
+    """A column before and after.
+
+    Attributes
+    ----------
+    distance : float
+        Between the distributions: Kolmogorov and Smirnov's of numbers, else total variation.
+    mean, spread : (float, float) or None
+        Mean and standard deviation (n - 1), original and release; None of categories, and the
+        spread of a single value.
+    is_signed : bool
+        Whether the original has values on both sides of 0, so that its mean is no yardstick.
+    commonest : (float, float) or None
+        The share of the original's commonest value, in the original and in the release; None
+        where no number has more than 5 % of the records. The value itself is not held.
+    is_zero : bool
+        Whether that value is 0.
+    """
+
+    distance: float
+    mean: Sides | None = None
+    spread: Sides | None = None
+    is_signed: bool = False
+    commonest: Sides | None = None
+    is_zero: bool = False
+
+    def __repr__(self) -> str:
+        """Show no figure: notebooks print it."""
+        return "ColumnMove(for the custodian)"
+
+    @property
+    def mean_change(self) -> float:
+        """The change of the mean over the mean or the spread, whichever is smaller.
+
+        Over the spread alone where values have both signs.
+
+        >>> ColumnMove(distance=0.1, mean=(1000.0, 640.0), spread=(7000.0, 3500.0)).mean_change
+        -0.36
+        """
+        if self.mean is None:
+            return 0.0
+        spread = 0.0 if self.spread is None else self.spread[0]
+        scales = [spread] if self.is_signed else [abs(self.mean[0]), spread]
+        return _relative(*self.mean, min((scale for scale in scales if scale), default=0.0))
+
+    @property
+    def spread_change(self) -> float:
+        """The change of the spread over the original's."""
+        return 0.0 if self.spread is None else _relative(*self.spread, self.spread[0])
+
+    @property
+    def share_change(self) -> float:
+        """The change of the commonest value's share."""
+        return 0.0 if self.commonest is None else self.commonest[1] - self.commonest[0]
+
+    @property
+    def score(self) -> float:
+        """The largest of its changes and its distance: by this columns are called worst."""
+        changes = (self.mean_change, self.spread_change, self.share_change, self.distance)
+        return max(map(abs, changes))
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The figures as the cells of a row under `HEADS`."""
+        shares = self.commonest and tuple(100 * share for share in self.commonest)
+        sides = (side for both in (self.mean, self.spread, shares) for side in both or (None, None))
+        return (*map(figure, sides), figure(self.distance))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def of(cls, contents: Mapping[str, Any]) -> "ColumnMove":
+        """Read what `to_dict` makes, also from JSON."""
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in contents.items()
+        }
+        return cls(**plain)
+
+
+def _relative(before: float, after: float, scale: float) -> float:
+    """Return a change over a scale; 1 where there is no scale."""
+    if before == after:
+        return 0.0
+    return (after - before) / scale if scale else 1.0
+
+
+def move_of_numbers(
+    before: Floats, after: Floats, *, has_mean: bool, every: int = 1
+) -> tuple[ColumnMove, CommonValues] | None:
+    """Compare the numbers of a column.
+
+    Parameters
+    ----------
+    before, after : float64 array (n_records,)
+        Not necessarily as many; NaN where missing.
+    has_mean : bool
+        False of codes that stand for categories.
+    every : int
+        Distance and common values are of every so many records.
+
+    Returns
+    -------
+    (ColumnMove, CommonValues) or None
+        None where one side has no value.
+
+    Examples
+    --------
+    >>> move, _ = move_of_numbers(
+    ...     np.array([0.0, 0.0, 3.0]), np.array([0.0, 2.0, 4.0]), has_mean=True
+    ... )
+    >>> move.mean, move.is_zero
+    ((1.0, 2.0), True)
+    """
+    both = [before, after]
+    one, other = in_threads(in_order, [side[::every] for side in both], len(before) + len(after))
+    n, m = len(one), len(other)
+    if not n or not m:
+        return None
+    # A common value fills one of these places at least.
+    values = np.unique(one.at(np.arange(0, n, max(1, int(COMMON * n)))))
+    lower = np.nextafter(values, -np.inf)
+    shares, shares_after = ((of.up_to(values) - of.up_to(lower)) / len(of) for of in (one, other))
+    is_common = shares > COMMON
+    values, shares, shares_after = values[is_common], shares[is_common], shares_after[is_common]
+    commonest, is_zero = None, False
+    if len(values):
+        most = int(np.argmax(shares))
+        commonest = float(shares[most]), float(shares_after[most])
+        is_zero = bool(values[most] == 0)
+    mean, spread = None, None
+    if has_mean:
+        means, variances = zip(*map(mean_and_variance, both), strict=True)
+        mean = means[0], means[1]
+        if not any(map(math.isnan, variances)):
+            spread = math.sqrt(variances[0]), math.sqrt(variances[1])
+    move = ColumnMove(
+        distance=merged_sums(one, other)[0] / (n * m),
+        mean=mean,
+        spread=spread,
+        is_signed=has_mean and bool(one.values[0] < 0 < one.values[-1]),
+        commonest=commonest,
+        is_zero=is_zero,
+    )
+    return move, (values, shares, shares_after)
+
+
+def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
+    """Compare the shares of categories, those of the original in both.
+
+    Parameters
+    ----------
+    shares, shares_after : float64 array (n_categories,)
+        What is missing from the second is the share of categories that the original lacks.
+
+    Examples
+    --------
+    >>> move = move_of_shares(np.array([0.75, 0.25]), np.array([0.5, 0.25]))
+    >>> move.distance, move.commonest
+    (0.25, (0.75, 0.5))
+    """
+    most = int(np.argmax(shares))
+    return ColumnMove(
+        # Half the sum of all changes: categories that only the release has take what others lose.
+        distance=float(np.maximum(shares - shares_after, 0).sum()),
+        commonest=(float(shares[most]), float(shares_after[most])),
+    )
+
+
+def column_move(
+    before: Floats, after: Floats, is_text: bool, is_nominal: bool
+) -> ColumnMove | None:
+    """Compare a column of an assessment.
+
+    Parameters
+    ----------
+    before, after : float64 array (n_records,)
+        NaN where missing; of text the codes of its categories.
+    is_text, is_nominal : bool
+        Whether they are such codes, or numbers that stand for categories.
+
+    Returns
+    -------
+    ColumnMove or None
+        None where one side has no value.
+
+    Examples
+    --------
+    >>> both = np.array([1.0, 3.0]), np.array([2.0, 6.0, np.nan])
+    >>> column_move(*both, False, False).mean
+    (2.0, 4.0)
+    """
+    if not is_text:
+        found = move_of_numbers(before, after, has_mean=not is_nominal)
+        return None if found is None else found[0]
+    codes = [side[~np.isnan(side)].astype(np.int64) for side in (before, after)]
+    if not all(map(len, codes)):
+        return None
+    size = 1 + max(int(side.max()) for side in codes)
+    return move_of_shares(*(np.bincount(side, minlength=size) / len(side) for side in codes))
+
+
+def moved_most(moves: Mapping[str, ColumnMove]) -> str:
+    """Name the columns whose mean, spread and share of the commonest value moved most.
+
+    Returns
+    -------
+    str
+        Empty where none of these moved.
+
+    Examples
+    --------
+    >>> print(moved_most({"GAIN": ColumnMove(distance=0.01, mean=(1000, 640), spread=(70, 35))}))
+    'GAIN': mean 1,000 to 640 (-36 %), spread 70 to 35 (-50 %)
+    """
+    found: dict[str, list[str]] = {}
+    for change in ("mean_change", "spread_change", "share_change"):
+        name = max(moves, key=lambda name: abs(getattr(moves[name], change)), default=None)
+        if name is not None and getattr(moves[name], change):
+            found.setdefault(name, []).append(_in_words(change, moves[name]))
+    return "; ".join(
+        f"'{shortened(name)}': {', '.join(changes)}" for name, changes in found.items()
+    )
+
+
+def _in_words(change: str, move: ColumnMove) -> str:
+    if change == "share_change":
+        assert move.commonest is not None  # noqa: S101 -- it has changed
+        before, after = (f"{figure(100 * share)} %" for share in move.commonest)
+        return f"{'zeros' if move.is_zero else 'commonest value'} {before} to {after}"
+    what = change.removesuffix("_change")
+    sides: Sides = getattr(move, what)
+    share = ""
+    if sides[0] and not (what == "mean" and move.is_signed):
+        share = f" ({signed_percent((sides[1] - sides[0]) / abs(sides[0]))})"
+    return f"{what} {figure(sides[0])} to {figure(sides[1])}{share}"
+
+
+def worst_rows(moves: Mapping[str, ColumnMove]) -> list[tuple[str, ...]]:
+    """Return the five worst columns, the worst first: a row each, without a head.
+
+    Examples
+    --------
+    >>> worst_rows({"SEX": move_of_shares(np.array([0.6, 0.4]), np.array([0.5, 0.5]))})
+    [('SEX', '-', '-', '-', '-', '60', '50', '0.1')]
+    """
+    worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:WORST]
+    return [(shortened(name), *moves[name].cells) for name in worst]
 
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.kernels import distributions
 from microveil.measures.candidates import Sample
+from microveil.measures.column_moves import COMMON, ColumnMove, move_of_numbers, move_of_shares
 from microveil.measures.distributions import TOTAL_VARIATION
 from microveil.measures.linkage import (
     RecordLinkage,
@@ -37,16 +37,16 @@ from microveil.table import (
     open_table,
 )
 from microveil.table.blocks import LARGEST_VALUE
-from microveil.table.table import counted_words, floats_as_they_are, part_of_column, records_taken
+from microveil.table.table import counted_words, records_taken
 from microveil.table.threads import in_threads
 from microveil.text import one_line
-from microveil.utility.column_moves import COMMON, ColumnMove, move_of_numbers, move_of_shares
-from microveil.utility.distribution_shift import Values
 
 __all__ = ["release_findings"]
 
 # So many records are looked for: a release is not to wait for what an assessment finds of all.
 SAMPLED = 2000
+# Distances and common values of more records are those of so many or twice that, evenly spaced.
+COMPARED = 1 << 18
 # A common value has moved where its share in the release differs by more than this.
 MOVED = 0.01
 ROUNDING = 1e-9  # of the difference of two shares
@@ -58,7 +58,6 @@ LINKAGES: Mapping[str, Callable[..., RecordLinkage]] = {
     "by rank": record_linkage_by_rank,
 }
 KOLMOGOROV_SMIRNOV = "Kolmogorov-Smirnov"
-NONE_MISSING = np.zeros(0, dtype=np.bool_)
 
 Categories = Mapping[str, Sequence[str] | None]
 # The name of an attribute, and its values before and after.
@@ -154,13 +153,14 @@ def _are_numbers(name: str, tables: tuple[Table, Table]) -> bool:
 def _moved(name: str, tables: tuple[Table, Table], nominal: Collection[str]) -> Moved | None:
     """Say what became of an attribute; None where one side has no value."""
     if _are_numbers(name, tables):
-        both = (Values(table.n_records, partial(_present, table, name)) for table in tables)
-        found = move_of_numbers(*both, has_mean=name not in nominal)
+        both = (_usable(numbers_of(table, name)) for table in tables)
+        every = max(1, max(table.n_records for table in tables) // COMPARED)
+        found = move_of_numbers(*both, has_mean=name not in nominal, every=every)
         if found is None:
             return None
-        move, shift = found
-        value = _moved_most(name, shift.shares, shift.shares_after, shift.values == 0)
-        return move, KOLMOGOROV_SMIRNOV, value
+        move, (values, shares, after) = found
+        measure = KOLMOGOROV_SMIRNOV + (f" of one record in {every}" if every > 1 else "")
+        return move, measure, _moved_most(name, shares, after, values == 0)
     counts = [counted_words(table, name) for table in tables]
     if not all(counts):
         return None
@@ -197,19 +197,6 @@ def _worst(moved: Mapping[str, Moved]) -> dict[str, Any] | None:
         return None
     move, measure, _ = moved[name]
     return {"attribute": name, "distance": move.distance, "measure": measure}
-
-
-def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
-    """Return the values that there are of some records: the table's own where all can be used."""
-    is_all = records.stop - records.start == table.n_records
-    part = table if is_all else part_of_column(table, name, records)
-    seen = floats_as_they_are(part, name)
-    if seen is not None and distributions.all_usable(seen, LARGEST_VALUE):
-        return seen
-    numbers = part.numbers(name, shared=True)
-    missing = NONE_MISSING if numbers.missing is None else numbers.missing
-    found = np.empty(len(numbers.values))
-    return found[: distributions.usable(numbers.values, missing, LARGEST_VALUE, found)]
 
 
 def _relations(

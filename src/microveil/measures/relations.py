@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes
+from microveil.measures.distributions import decile_levels
 from microveil.measures.rank_correlations import rank_correlations
 from microveil.measures.showing import figures
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, items
-from microveil.utility.total_variation import decile_levels
 
 __all__ = [
     "MEASURES",

@@ -1,6 +1,6 @@
 """Two tables, as measures are given them."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.measures.distributions import Levels, decile_levels
 from microveil.measures.formula import parse_formula
 from microveil.measures.registry import Measure, Takes
 from microveil.measures.relations import sampled_records
@@ -15,22 +16,16 @@ from microveil.table import Column, Numbers
 from microveil.table.blocks import (
     AttributeMatrix,
     Matrix,
-    is_large,
     lacks_some,
-    means_and_variances,
     over_blocks,
 )
-from microveil.table.threads import Reused, in_threads
-from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
-from microveil.utility.large_attributes import Distributions, compare_in_order
-from microveil.utility.quantile_distances import QuantileDistances, quantile_distances
-from microveil.utility.total_variation import Levels, decile_levels
+from microveil.table.threads import in_threads
 
-__all__ = ["Codes", "Tables"]
+__all__ = ["OF_NUMBERS", "Codes", "Tables"]
 
 Columns = dict[str, Column]
-# Of these two nothing is left without an attribute of numbers.
-OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE)
+# Of these nothing is left without an attribute of numbers.
+OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE, Takes.NUMBER)
 # Of an attribute of text: the codes before and after, and the categories they stand for.
 Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
 
@@ -44,11 +39,6 @@ def _numbers_of(matrix: Matrix) -> list[Numbers]:
     if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
         return list(matrix.numbers)
     return [Numbers(values=column, missing=None) for column in matrix.T]
-
-
-def _column(matrix: Matrix, a: int, reused: Reused) -> NDArray[np.float64]:
-    """Return a column, of a large table in memory that is used again."""
-    return matrix.column(a, slice(None), reused) if is_large(matrix) else matrix[:, a]
 
 
 def _narrow(n_levels: int) -> Callable[[NDArray[Any]], Levels]:
@@ -114,6 +104,7 @@ class Tables:
     nominal: frozenset[str] = frozenset()
     columns: Callable[[Iterable[str]], tuple[Columns, Columns]] = _no_columns
     asked: Mapping[str, Any] = field(default_factory=dict)
+    _known: dict[Any, dict[str, Any]] = field(default_factory=dict, init=False)
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -141,13 +132,8 @@ class Tables:
     @property
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
         """Deciles of numbers and codes of text, by attribute: made anew, for the one who asks."""
-        before, after = Reused(), Reused()
         of_numbers = in_threads(
-            lambda a: decile_levels(
-                _column(self.original, a, before),
-                _column(self.protected, a, after),
-                self._distributions[a].ends if self._distributions else None,
-            ),
+            lambda a: decile_levels(self.original[:, a], self.protected[:, a]),
             range(len(self.names)),
             self.original.size,
         )
@@ -157,34 +143,6 @@ class Tables:
             found[name] = narrow(codes[0]), narrow(codes[1])
         one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
         return one, other
-
-    @cached_property
-    def _distributions(self) -> list[Distributions] | None:
-        """Of large tables the distributions of each attribute of numbers; None of others.
-
-        A large column takes long to put in order: it is done once for all that is asked.
-        """
-        before, after = self.original, self.protected
-        if not is_large(before) or not is_large(after):
-            return None
-        variances, reused = means_and_variances(before)[1], (Reused(), Reused())
-        # Both sides of one attribute side by side: memory holds no more of them in order.
-        return [
-            compare_in_order(
-                _column(before, a, reused[0]),
-                _column(after, a, reused[1]),
-                variance,
-                few=(before.counted[a], after.counted[a]),
-            )
-            for a, variance in enumerate(variances.tolist())
-        ]
-
-    def _fits(self, measure: Measure) -> dict[str, GoodnessOfFit]:
-        """Return by attribute what was found with the distributions of large tables."""
-        if measure.function is not goodness_of_fit or self._distributions is None:
-            return {}
-        found = zip(self.names, self._distributions, strict=True)
-        return {name: one.fit for name, one in found if one.fit is not None}
 
     @property
     def is_mixed(self) -> bool:
@@ -209,16 +167,10 @@ class Tables:
         """Call a measure's function with what it takes; None where there is nothing of it."""
         more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
         if measure.takes in {Takes.NUMBER, Takes.RANKED}:
-            found = {
-                name: measure.function(*both, **more)
-                for name, both in self._columns_before_and_after(self._fits(measure))
-            }
+            found = dict(self._of_numbers(measure.function, more))
             if measure.takes is Takes.RANKED:
                 found |= {n: measure.function(*both, **more) for n, both in self.ranks.items()}
-            found |= self._fits(measure)
-            return {n: found[n] for n in (*self.names, *found) if found.get(n) is not None}
-        if measure.function is quantile_distances and self._distributions is not None:
-            return QuantileDistances.of([one.distances for one in self._distributions])
+            return {name: one for name, one in found.items() if one is not None}
         if measure.takes is Takes.TEXT:
             return {name: measure.function(*codes, **more) for name, codes in self.texts.items()}
         if measure.takes is Takes.EACH:
@@ -229,14 +181,17 @@ class Tables:
             given = tuple(map(_whole, given))
         return None if given is None else measure.function(*given, **more)
 
-    def _columns_before_and_after(
-        self, known: Container[str]
-    ) -> Iterator[tuple[str, tuple[Column, Column]]]:
-        """Go through the attributes of numbers not known, each made when it is come to."""
-        for a, name in enumerate(self.names):
-            if name in known:
-                continue
-            yield name, (self.original[:, a], self.protected[:, a])
+    def _of_numbers(
+        self, function: Callable[..., Any], more: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Call a function for each attribute of numbers, once for all measures that share it."""
+        key = function, tuple(more)
+        if key not in self._known:
+            self._known[key] = {
+                name: function(self.original[:, a], self.protected[:, a], **more)
+                for a, name in enumerate(self.names)
+            }
+        return self._known[key]
 
     def _each(self) -> Iterator[tuple[str, tuple[Column, Column, bool, bool]]]:
         """Go through all attributes: numbers, and text as codes; each made when it is come to."""

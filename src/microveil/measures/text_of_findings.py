@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from microveil.measures.column_moves import COMMON, HEADS, ColumnMove, moved_most, worst_rows
 from microveil.measures.relations import Relations
 from microveil.text import aligned, one_line, shortened, wrapped
-from microveil.utility.column_moves import COMMON, HEADS, ColumnMove, moved_most, worst_rows
 
 __all__ = ["custodian_lines", "custodian_text", "linkage_in_words", "warnings_of"]
 

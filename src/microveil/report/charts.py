@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.measures.column_moves import ColumnMove
 from microveil.measures.distributions import TOTAL_VARIATION
 from microveil.report.theme import SERIES, var
 from microveil.report.wording import NOTHING, number
 from microveil.text import shortened
 from microveil.text.document import Chart
-from microveil.utility.column_moves import ColumnMove
 
 __all__ = [
     "MARKED",

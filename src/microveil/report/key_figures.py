@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from microveil.guarantee import Guarantee, Model, Scope, Scopes
 from microveil.measures import Assessment
 from microveil.measures.closest_records import CLOSEST, ClosestRecords
-from microveil.measures.distributions import ONE_WAY, SORTED_ERROR, TWO_WAY
+from microveil.measures.column_moves import moved_most
+from microveil.measures.distributions import ONE_WAY, TWO_WAY
+from microveil.measures.goodness_of_fit import SORTED_ERROR
 from microveil.measures.information_loss import LOSS
 from microveil.protect.release import Release
 from microveil.report.wording import named, number, rounded_up
 from microveil.text import one_line
-from microveil.utility.column_moves import moved_most
 
 __all__ = ["KeyFigure", "key_figures", "unpaired_figures"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.distributions import TWO_WAY
+from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.report.charts import pairs_chart, tip
 from microveil.report.pair_tables import Edge, MeasuredTables, PairTable
 from microveil.report.subject import Subject
@@ -15,7 +15,6 @@ from microveil.report.theme import SERIES
 from microveil.report.wording import NOTHING, named, number, percent, plural
 from microveil.text import shortened
 from microveil.text.document import Block, Chart, Tabulated, fold, heading, paragraph, tabulated
-from microveil.utility.total_variation import TotalVariation
 
 __all__ = ["measured_pairs_parts", "moved_pairs_chart", "pair_chart", "pairs_parts"]
 

@@ -25,6 +25,7 @@ __all__ = [
     "is_large",
     "lacks_some",
     "largest_of",
+    "mean_and_variance",
     "means_and_variances",
     "over_blocks",
     "summed",
@@ -131,7 +132,7 @@ class AttributeMatrix:
     def means_and_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
         found = in_threads(
-            lambda a: _mean_and_variance(self[:, a]), range(len(self.numbers)), self.size
+            lambda a: mean_and_variance(self[:, a]), range(len(self.numbers)), self.size
         )
         means, variances = np.array(found).T
         return means, variances
@@ -214,8 +215,12 @@ def means_and_variances(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np
     return matrix.means_and_variances
 
 
-def _mean_and_variance(column: NDArray[np.float64]) -> tuple[float, float]:
-    """Take mean and variance of the values that a column has."""
+def mean_and_variance(column: NDArray[np.float64]) -> tuple[float, float]:
+    """Return mean and sample variance of the values that a column has, NaN where undefined.
+
+    >>> mean_and_variance(np.array([1.0, 3.0, np.nan]))
+    (2.0, 2.0)
+    """
     lacks = np.isnan(column)
     values = column[~lacks] if lacks.any() else column
     if not len(values):

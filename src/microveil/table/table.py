@@ -29,7 +29,6 @@ __all__ = [
     "check_kept",
     "coded_words",
     "counted_words",
-    "floats_as_they_are",
     "is_text",
     "listed_categories",
     "narrow_float",
@@ -236,19 +235,6 @@ def numbered_alike(table: Table, name: str) -> tuple[NDArray[np.int64], NDArray[
         reasons = (table.numbers(name) if is_number else table.codes(name, ())).reasons
         absent = absent if reasons is None else absent | (reasons.which >= 0)
     return alike, absent
-
-
-def floats_as_they_are(table: Table, name: str) -> NDArray[np.float64] | None:
-    """Return a column where it is floats as the table holds them: nothing is looked at.
-
-    Some may be no number. None where cells are another type, missing, or may be codes.
-    """
-    column = _column(table, name)
-    if name in table.missing or cells.type_name(column) != "float64":
-        return None
-    if isinstance(column, np.ndarray):
-        return column
-    return None if column.null_count() else np.asarray(column.to_numpy(), dtype=np.float64)
 
 
 def check_kept(table: Table, name: str) -> None:
