@@ -61,7 +61,7 @@ def arranged(before, kinds, reach, leaf_size):
     for a in np.flatnonzero(kinds):
         records[a, np.isnan(records[a])] = -1.0
     order, blocks, leaf_starts, boxes = kernel.build_tree(records, scale, reach, leaf_size)
-    return records, scale, order, (blocks, np.ones(len(order), np.int64), leaf_starts, boxes)
+    return records, scale, order, (blocks, leaf_starts, boxes)
 
 
 def asked(after, kinds):
@@ -93,7 +93,7 @@ def test_no_record_of_a_node_lies_nearer_than_its_bound(pair, reach, leaf_size):
     """To the last bit, so that what is left out holds neither a nearer original nor a tie."""
     before, after, kinds = pair
     weighed = oracle.scales(before, kinds)
-    _, scale, order, (_, _, leaf_starts, boxes) = arranged(before, kinds, reach, leaf_size)
+    _, scale, order, (_, leaf_starts, boxes) = arranged(before, kinds, reach, leaf_size)
     n_leaves = len(leaf_starts) - 1
     for node in range(1, 2 * n_leaves):
         leaves = [node]

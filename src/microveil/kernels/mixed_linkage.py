@@ -196,7 +196,7 @@ def _some_within(distances, size, radius):
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _scan_leaf(tree, scale, leaf, query, radius, distances):
     """Count the originals of a leaf at exactly the radius; -1 if one is strictly nearer."""
-    blocks, multiplicities, leaf_starts, _ = tree
+    blocks, leaf_starts, _ = tree
     is_category, weights, gaps = scale
     start = leaf_starts[leaf]
     size = leaf_starts[leaf + 1] - start
@@ -212,16 +212,15 @@ def _scan_leaf(tree, scale, leaf, query, radius, distances):
     for i in range(size):
         if distances[i] < radius:
             return -1
-        if distances[i] == radius:
-            count += multiplicities[start + i]
+        count += distances[i] == radius
     return count
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _count_for_one(tree, scale, query, radius, distances, stack):
     """Count the originals at exactly the radius of one query; -1 if any is nearer."""
-    boxes = tree[3]
-    n_leaves = tree[2].shape[0] - 1
+    _, leaf_starts, boxes = tree
+    n_leaves = leaf_starts.shape[0] - 1
     if not _least_distance(boxes[1], query, scale, radius) <= radius:
         return 0
     stack[0] = 1
@@ -256,10 +255,9 @@ def _count_for_one(tree, scale, query, radius, distances, stack):
 def count_at_radius(tree, scale, queries, radii):
     """Count the originals at exactly the radius of each query; -1 if any is nearer.
 
-    ``tree`` holds the blocks, how many originals each record stands for in the order of the tree,
-    the leaves' starts and the boxes; ``scale`` is that of `build_tree`.
+    ``tree`` holds the blocks, the leaves' starts and the boxes; ``scale`` is that of `build_tree`.
     """
-    leaf_starts = tree[2]
+    leaf_starts = tree[1]
     distances = np.empty(np.max(leaf_starts[1:] - leaf_starts[:-1]))
     stack = np.empty(72, np.int64)  # one for each level that 64-bit positions allow
     counts = np.empty(queries.shape[0], np.int64)

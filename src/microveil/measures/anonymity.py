@@ -21,23 +21,15 @@ SIZES = (2, 3, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquivalenceClasses:
-    """Records that are alike in quasi-identifiers (Sweeney 2002), counted.
-
-    Attributes
-    ----------
-    n_records, n_classes : int
-    smallest : int
-        Records of the smallest class, or different units: the k of k-anonymity; 0 of no record.
-    below : tuple of (int, int)
-        For each size of 2, 3 and 5, how many records are in smaller classes.
-    counts_units : bool
-        Whether the size of a class is the number of its units, not of its records.
-    """
+    """Records that are alike in quasi-identifiers (Sweeney 2002), counted."""
 
     n_records: int
     n_classes: int
+    # Records of the smallest class, or different units: the k of k-anonymity; 0 of no record.
     smallest: int
+    # For each size of 2, 3 and 5, how many records are in smaller classes.
     below: tuple[tuple[int, int], ...]
+    # Whether the size of a class is the number of its units, not of its records.
     counts_units: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,26 +78,16 @@ def equivalence_classes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anonymity:
-    """How many records share their values of quasi-identifiers, before and after.
+    """How many records share their values of quasi-identifiers, before and after."""
 
-    Attributes
-    ----------
-    quasi_identifiers, released : tuple of str
-        Those asked for, and those of them that the release has.
-    original : EquivalenceClasses
-        By all of them.
-    original_in_released, protected : EquivalenceClasses
-        Of the original and of the release, by those that the release has.
-    unit : str or None
-        The column whose values are counted in place of records, where it is known which records of
-        the table have which.
-    """
-
-    quasi_identifiers: tuple[str, ...]
+    quasi_identifiers: tuple[str, ...]  # those asked for, and those of them that the release has
     released: tuple[str, ...]
-    original: EquivalenceClasses
+    original: EquivalenceClasses  # by all of them
+    # Of the original and of the release, by those that the release has.
     original_in_released: EquivalenceClasses
     protected: EquivalenceClasses
+    # The column whose values are counted in place of records, where it is known which records of
+    # the table have which.
     unit: str | None = None
 
     def to_dict(self) -> dict[str, Any]:

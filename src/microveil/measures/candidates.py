@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,23 +28,16 @@ PIECE_RECORDS = 1 << 18
 class Sample:
     """Which records are looked for among all.
 
-    Attributes
-    ----------
-    size : int or None
-        So many, drawn at random without replacement, or all where there are no more. By default
-        all of up to 50,000, and of more 10,000.
-    seed : int
-        Decides which: the same seed, the same records. No secret from whoever holds the original.
-
-    Examples
-    --------
     >>> Sample(size=3).positions(10)
     array([5, 6, 9])
     >>> len(Sample().positions(50_000)), len(Sample().positions(50_001))
     (50000, 10000)
     """
 
+    # So many, drawn at random without replacement, or all where there are no more. By default all
+    # of up to 50,000, and of more 10,000.
     size: int | None = None
+    # Decides which: the same seed, the same records. No secret from whoever holds the original.
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -123,42 +115,27 @@ def candidates(
     np.minimum.at(radii, which_query, own)
     weighed = scale.is_category, scale.weights, scale.gaps
 
-    def tree_of(
-        records: NDArray[np.float64], copies: NDArray[np.int64], asked: Positions
-    ) -> tuple[NDArray[Any], ...]:
+    def count(block: slice, asked: Positions) -> NDArray[np.int64]:
+        records = np.ascontiguousarray(_records(original, block, scale.is_category).T)
         # The distance that half of the queries reach no farther than.
         reach = float(np.median(radii[asked]))
-        order, blocks, leaf_starts, boxes = kernel.build_tree(
-            np.ascontiguousarray(records.T), weighed, reach, LEAF_SIZE
-        )
-        return blocks, copies[order], leaf_starts, boxes
+        tree = kernel.build_tree(records, weighed, reach, LEAF_SIZE)[1:]
 
-    def among(tree: tuple[NDArray[Any], ...], asked: Positions) -> NDArray[np.int64]:
-        counts: NDArray[np.int64] = kernel.count_at_radius(
-            tree, weighed, queries[asked], radii[asked]
-        )
-        return counts
+        def among(task: Positions) -> NDArray[np.int64]:
+            counts: NDArray[np.int64] = kernel.count_at_radius(
+                tree, weighed, queries[task], radii[task]
+            )
+            return counts
 
-    if len(chosen) < len(original):
+        tasks = np.split(asked, range(QUERIES_PER_TASK, len(asked), QUERIES_PER_TASK))
+        return np.concatenate(in_threads(among, tasks))
 
-        def count(block: slice, asked: Positions) -> NDArray[np.int64]:
-            records = _records(original, block, scale.is_category)
-            # Telling equal originals apart costs more than asking about each for a few queries.
-            return among(tree_of(records, np.ones(len(records), dtype=np.int64), asked), asked)
-
-        # Most queries are answered by the first block; others are asked of fewer, larger ones.
-        first_block = blocks_of(len(original))[0]
-        starts = range(first_block.stop, len(original), PIECE_RECORDS)
-        pieces = [first_block, *(slice(start, start + PIECE_RECORDS) for start in starts)]
-        counts = counted_in_blocks(count, len(queries), pieces)
-    else:
-        everybody = _records(original, chosen, scale.is_category)
-        first, which_record = distinct_records(everybody)
-        everyone = np.arange(len(queries))
-        tree = tree_of(everybody[first], np.bincount(which_record), everyone)
-        tasks = np.split(everyone, range(QUERIES_PER_TASK, len(queries), QUERIES_PER_TASK))
-        counts = np.concatenate(in_threads(lambda asked: among(tree, asked), tasks))
-    return np.where(own == radii[which_query], np.maximum(counts, 0)[which_query], 0)
+    # Most queries are answered by the first block; others are asked of fewer, larger ones.
+    first_block = blocks_of(len(original))[0]
+    starts = range(first_block.stop, len(original), PIECE_RECORDS)
+    pieces = [first_block, *(slice(start, start + PIECE_RECORDS) for start in starts)]
+    counts = counted_in_blocks(count, len(queries), pieces)
+    return np.where(own == radii[which_query], counts[which_query], 0)
 
 
 def counted_in_blocks(

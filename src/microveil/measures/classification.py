@@ -68,33 +68,18 @@ def f_measures(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassificationTask:
-    """What is learnt and tested: everything but the records to train on and the seed.
+    """What is learnt and tested: everything but the records to train on and the seed."""
 
-    Attributes
-    ----------
-    estimator : object
-        A classifier of scikit-learn, cloned for every training.
-    labels : tuple of str
-        Names of the classes.
-    values : ndarray
-        What the classes are in the data, in the order of their labels.
-    classes : ndarray of int64, shape (n_records,)
-        Of every record of the original, counted from 0; -1 for a record that takes no part.
-    train, test : ndarray of int64
-        Positions of the first records that take part, and of the others.
-    original : dict of ndarray
-        The attributes to learn from.
-    categories : dict of ndarray
-        Of those that are text: what occurs in the original.
-    """
-
-    estimator: Any
-    labels: tuple[str, ...]
-    values: NDArray[Any]
+    estimator: Any  # a classifier of scikit-learn, cloned for every training
+    labels: tuple[str, ...]  # names of the classes
+    values: NDArray[Any]  # what the classes are in the data, in the order of their labels
+    # (n_records,): of every record of the original, counted from 0; -1 for a record that takes no
+    # part.
     classes: NDArray[np.int64]
-    train: NDArray[np.int64]
+    train: NDArray[np.int64]  # positions of the first records that take part, and of the others
     test: NDArray[np.int64]
-    original: Attributes
+    original: Attributes  # the attributes to learn from
+    # Of those that are text: what occurs in the original.
     categories: Mapping[str, NDArray[np.str_]]
 
     def predicted(

@@ -36,27 +36,13 @@ FEWEST = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosestRecords:
-    """How near released rows come to the closest record, and how near somebody left out comes.
+    """How near released rows come to the closest record, and how near somebody left out comes."""
 
-    Attributes
-    ----------
-    released : Median
-        Of the distances from released rows to the closest record of the original.
-    left_out : Median
-        Of the distances from people of the original to the closest of all others.
-    equal : Estimate
-        The share of released rows that are equal to a record.
-    equal_left_out : Estimate
-        The share of people who are equal to another.
-    n_rows, n_records : int
-        Rows of the release and records of the original without a missing number.
-    """
-
-    released: Median
-    left_out: Median
-    equal: Estimate
-    equal_left_out: Estimate
-    n_rows: int
+    released: Median  # of the distances from released rows to the closest record of the original
+    left_out: Median  # of the distances from people of the original to the closest of all others
+    equal: Estimate  # the share of released rows that are equal to a record
+    equal_left_out: Estimate  # the share of people who are equal to another
+    n_rows: int  # rows of the release and records of the original without a missing number
     n_records: int
 
     @property
@@ -89,29 +75,12 @@ def closest_records(
 ) -> ClosestRecords | None:
     """Measure how near released rows come to the closest record of the original.
 
-    Parameters
-    ----------
-    original, protected : sequence of ndarray, each of shape (n_records,)
-        The attributes: numbers (NaN is missing), or codes of categories, the same in both, with
-        one for missing cells. Records with a missing number are left out.
-    is_category : ndarray of bool, shape (n_attributes,)
-        Which attributes are codes.
-    seed : int
-        Decides who is asked, and who stands for more: no secret from whoever holds the original.
+    Attributes are numbers, NaN where missing, or codes of categories, the same in both tables, with
+    one for missing cells. Records with a missing number are left out; None where fewer than two of
+    the original, or no row, are complete. Of more than 50,000 records a random sample of so many
+    stands for the original, for rows and people alike: both lie farther away then, and of rows that
+    were copied so many fewer are found. At most 1000 rows and as many people are asked.
 
-    Returns
-    -------
-    ClosestRecords or None
-        None where fewer than two records of the original, or no row, are complete.
-
-    Notes
-    -----
-    Of more than 50,000 records a random sample of so many stands for the original, for rows and
-    people alike: both lie farther away then, and of rows that were copied so many fewer are found.
-    At most 1000 rows and as many people are asked. O(n) time beyond that.
-
-    Examples
-    --------
     >>> ages, numbers = np.array([20.0, 30.0, 50.0]), np.array([False])
     >>> found = closest_records([ages], [np.array([20.0, 29.0])], numbers)
     >>> found.equal.value, found.equal_left_out.value
@@ -185,17 +154,13 @@ def _equal(found: ClosestRecords) -> Figure:
     )
 
 
-def _write(found: ClosestRecords | None, _: Sequence[str]) -> dict[str, Any] | None:
-    return None if found is None else found.to_dict()
-
-
 _measure = partial(
     Measure,
     function=closest_records,
     takes=Takes.RECORDS,
     needs_pairs=False,
     group=CLOSEST_RECORDS,
-    entry=Entry(name="closest_records", write=_write),
+    entry=Entry(name="closest_records", write=lambda found, _: found and found.to_dict()),
     asked_by="unpaired",
 )
 

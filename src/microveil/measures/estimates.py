@@ -15,21 +15,11 @@ __all__ = ["Estimate", "Median", "excess", "median_of", "percent", "success_rate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A rate with its confidence interval.
+    """A rate with its confidence interval."""
 
-    Attributes
-    ----------
-    value : float
-        Between 0 and 1; NaN where nothing was tried.
-    interval : tuple[float, float]
-        Of no width where the rate was not estimated but counted out.
-    n : int or None
-        Number of attacks it rests on; None where it was counted out.
-    """
-
-    value: float
-    interval: tuple[float, float]
-    n: int | None = None
+    value: float  # between 0 and 1; NaN where nothing was tried
+    interval: tuple[float, float]  # of no width where the rate was not estimated but counted out
+    n: int | None = None  # number of attacks it rests on; None where it was counted out
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as JSON knows it: None instead of NaN."""

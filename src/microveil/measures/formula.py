@@ -33,21 +33,12 @@ REMEDY = 'write it as "Y ~ A + B + A:B", C(A) for categories, `quotes` around na
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formula:
-    """A linear model: an outcome, and terms that are products of factors.
+    """A linear model: an outcome, and terms that are products of factors."""
 
-    Attributes
-    ----------
-    outcome : str
-        The attribute that is explained.
-    terms : tuple of tuple of str
-        Single factors first, then products of two, and so on; each as it is written: A, C(A).
-    intercept : bool
-        Whether the model has a constant.
-    """
-
-    outcome: str
+    outcome: str  # the attribute that is explained
+    # Single factors first, then products of two, and so on; each as it is written: A, C(A).
     terms: tuple[tuple[str, ...], ...]
-    intercept: bool = True
+    intercept: bool = True  # whether the model has a constant
 
     @property
     def factors(self) -> dict[str, tuple[str, bool]]:

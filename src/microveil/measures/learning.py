@@ -56,22 +56,13 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanOverSeeds:
-    """A mean over seeds, and how sure it is.
+    """A mean over seeds, and how sure it is."""
 
-    Attributes
-    ----------
-    value : float
-        The mean; NaN where a value is undefined.
-    interval : tuple[float, float]
-        Student's confidence interval of the mean; NaN with one seed. It covers the luck of
-        masking and forest, not that of the sample of people nor of the split.
-    standard_deviation : float
-        Of single seeds; NaN with one.
-    """
-
-    value: float
+    value: float  # the mean; NaN where a value is undefined
+    # Student's confidence interval of the mean; NaN with one seed. It covers the luck of masking
+    # and forest, not that of the sample of people nor of the split.
     interval: tuple[float, float]
-    standard_deviation: float
+    standard_deviation: float  # of single seeds; NaN with one
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mean as JSON knows it."""
@@ -107,28 +98,14 @@ def text_of_estimator(estimator: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassComparison:
-    """The F-measure of one class, 0 to 1, over the seeds.
+    """The F-measure of one class, 0 to 1, over the seeds."""
 
-    Attributes
-    ----------
-    label : str
-        Name of the class.
-    n_test : int
-        Records of the class among those tested.
-    protected, original : MeanOverSeeds
-        Trained on the protected and on the original records.
-    loss : MeanOverSeeds
-        Original less protected, seed by seed.
-    majority : float
-        Of the most frequent class as the guess for everybody.
-    """
-
-    label: str
-    n_test: int
-    protected: MeanOverSeeds
+    label: str  # name of the class
+    n_test: int  # records of the class among those tested
+    protected: MeanOverSeeds  # trained on the protected and on the original records
     original: MeanOverSeeds
-    loss: MeanOverSeeds
-    majority: float
+    loss: MeanOverSeeds  # original less protected, seed by seed
+    majority: float  # of the most frequent class as the guess for everybody
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON knows them."""
@@ -138,31 +115,15 @@ class ClassComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassificationComparison:
-    """What was learnt from protected records; for the custodian, as it shows the original's.
+    """What was learnt from protected records; for the custodian, as it shows the original's."""
 
-    Attributes
-    ----------
-    estimator : str
-        The classifier, with its settings.
-    seeds : tuple of int
-        Of classifier and, where there is a table to each, masking.
-    n_train, n_test : int
-        Records trained on and tested.
-    n_left_out : int
-        Records of the original with a missing cell or class.
-    classes : tuple of ClassComparison
-        In the order of their names.
-    protected, original : ndarray of float64, shape (n_seeds, n_classes)
-        F-measures seed by seed; read-only.
-    """
-
-    estimator: str
-    seeds: tuple[int, ...]
-    n_train: int
+    estimator: str  # the classifier, with its settings
+    seeds: tuple[int, ...]  # of classifier and, where there is a table to each, masking
+    n_train: int  # records trained on and tested
     n_test: int
-    n_left_out: int
-    classes: tuple[ClassComparison, ...]
-    protected: NDArray[np.float64]
+    n_left_out: int  # records of the original with a missing cell or class
+    classes: tuple[ClassComparison, ...]  # in the order of their names
+    protected: NDArray[np.float64]  # (n_seeds, n_classes): F-measures seed by seed; read-only
     original: NDArray[np.float64]
 
     def to_dict(self) -> dict[str, Any]:
@@ -182,34 +143,11 @@ def compare_classification(
 ) -> ClassificationComparison:
     """Train a classifier on protected and on original records, and test both on the original.
 
-    Parameters
-    ----------
-    original : mapping of array_like, each of shape (n_records,)
-        The attributes to learn from, without the class attribute: numbers or text.
-    protected : mapping of array_like, or a sequence of them
-        The same records in the same order; one table for all seeds, or one to each.
-    classes : array_like, shape (n_records,)
-        The original's classes, as `threshold_classes` makes them, or categories.
-    protected_classes : array_like, shape (n_protected,), optional
-        The protected table's own classes, where its records are in no common order with the
-        original's: there may then be more or fewer of them.
-    estimator : object, optional
-        A classifier of scikit-learn; by default a random forest of 100 trees.
-    seeds : iterable of int
-        The classifier's; 0 to 9 in the protocol.
+    Both tables are attributes to learn from, numbers or text, without the class attribute; there
+    may be a protected one to each seed. With ``protected_classes`` its records are in no common
+    order with the original's. By default the classifier is a random forest of 100 trees. To compare
+    many releases of one table make one `classification_task`, and train its baseline once.
 
-    Returns
-    -------
-    ClassificationComparison
-        F-measures by class, with both baselines.
-
-    Notes
-    -----
-    Two trainings for each seed. To compare many releases of one table make one
-    `classification_task`: its baseline has to be trained once only.
-
-    Examples
-    --------
     >>> from microveil.measures.classification import threshold_classes
     >>> generator = np.random.default_rng(0)
     >>> income = generator.normal(size=300)
@@ -283,13 +221,7 @@ LEARNING = Group(title="Classification", beside="original", show=_show)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learnt:
-    """What was learnt of which attribute's classes.
-
-    Attributes
-    ----------
-    attribute : str
-    comparison : ClassificationComparison
-    """
+    """What was learnt of which attribute's classes."""
 
     attribute: str
     comparison: ClassificationComparison
@@ -335,10 +267,6 @@ def _majority(found: Learnt) -> dict[str, float]:
     return {compared.label: compared.majority for compared in found.comparison.classes}
 
 
-def _write(found: Learnt, _: Sequence[str]) -> dict[str, Any]:
-    return {"attribute": found.attribute, **found.comparison.to_dict()}
-
-
 _measure = partial(
     Measure,
     function=_learnt,
@@ -348,7 +276,10 @@ _measure = partial(
     highest=1.0,
     better=Better.HIGHER,
     group=LEARNING,
-    entry=Entry(name="classification", write=_write),
+    entry=Entry(
+        name="classification",
+        write=lambda found, _: {"attribute": found.attribute, **found.comparison.to_dict()},
+    ),
     asked_by="classes",
     arguments=("classes", "protected_classes", "class_attribute", "estimator"),
 )

@@ -56,30 +56,18 @@ NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLinkage:
-    """Share of the protected records that are linked to their true original.
+    """Share of the protected records that are linked to their true original."""
 
-    Attributes
-    ----------
-    percent : float
-        Expected percentage of right links; 100 where every record is found, lower is safer.
-    baseline_by_chance : float
-        What blind guessing links: 100/n percent, n the originals.
-    n_records : int
-        Number of records that were linked.
-    is_of_sample : bool
-        Whether there were more.
-    interval : tuple[float, float]
-        95 % Wilson interval for ``percent``. Where every record was linked ``percent`` is
-        exact for this very release, and the interval speaks of releases of other people
-        drawn like these; of a sample it covers the luck of sampling too. It treats
-        records as independent, with |G| > 1 counted no surer than a toss: cautious
-        where ties are many, too narrow where clusters share one draw of noise.
-    """
-
+    # Expected percentage of right links; 100 where every record is found, lower is safer.
     percent: float
-    baseline_by_chance: float
-    n_records: int
-    is_of_sample: bool
+    baseline_by_chance: float  # what blind guessing links: 100/n percent, n the originals
+    n_records: int  # number of records that were linked
+    is_of_sample: bool  # whether there were more
+    # 95 % Wilson interval for ``percent``. Where every record was linked ``percent`` is exact for
+    # this very release, and the interval speaks of releases of other people drawn like these; of a
+    # sample it covers the luck of sampling too. It treats records as independent, with |G| > 1
+    # counted no surer than a toss: cautious where ties are many, too narrow where clusters share
+    # one draw of noise.
     interval: tuple[float, float]
 
 
@@ -88,21 +76,11 @@ def record_linkage(
 ) -> RecordLinkage:
     """Measure record linkage with distances in raw units, as the paper does.
 
-    Parameters
-    ----------
-    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
-        The same records in the same order, none missing, at most 1e140 in size.
-    sample : Sample, optional
-        The protected records to link, each against all originals; by default all of up to 50,000,
-        and of more 10,000, always the same.
+    Both tables hold the same records in the same order, none missing, at most 1e140 in size. Those
+    of the sample are looked for, each among all originals: by default all of up to 50,000, and of
+    more 10,000, always the same. Time is near O(n log n) for up to about ten attributes and never
+    above O(n^2) vectorised steps; memory of a sample is that of blocks of originals.
 
-    Notes
-    -----
-    Memory is that of the tables, of a sample beyond them that of blocks of originals; time is near
-    O(n log n) for up to about ten attributes and never above O(n^2) vectorised steps.
-
-    Examples
-    --------
     >>> original = np.array([[1.0], [2.0], [9.0]])
     >>> record_linkage(original, np.array([[1.5], [1.5], [8.0]])).percent
     66.66666666666667

@@ -26,20 +26,11 @@ SMALLEST_STEP = 1e-8
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Basis:
-    """An orthonormal basis of the columns of a design, which may be collinear.
+    """An orthonormal basis of the columns of a design, which may be collinear."""
 
-    Attributes
-    ----------
-    directions : ndarray of float64, shape (n_records, rank)
-        Orthonormal columns.
-    to_coefficients : ndarray of float64, shape (n_terms, rank)
-        Design times this is the directions.
-    identified : ndarray of bool, shape (n_terms,)
-        Whether the data determine the coefficient of the term.
-    """
-
-    directions: NDArray[np.float64]
-    to_coefficients: NDArray[np.float64]
+    directions: NDArray[np.float64]  # (n_records, rank): orthonormal columns
+    to_coefficients: NDArray[np.float64]  # (n_terms, rank): design times this is the directions
+    # (n_terms,): whether the data determine the coefficient of the term.
     identified: NDArray[np.bool_]
 
     @property
@@ -65,22 +56,14 @@ def basis_of(design: NDArray[np.float64]) -> Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogisticFit:
-    """A logistic regression in the directions of a basis.
+    """A logistic regression in the directions of a basis."""
 
-    Attributes
-    ----------
-    weights : ndarray of float64, shape (rank,)
-        Of the directions; coefficients are ``basis.to_coefficients @ weights``.
-    covariance : ndarray of float64, shape (rank, rank)
-        Of the weights: the inverse of the observed information.
-    probabilities : ndarray of float64, shape (n_records,)
-    converged : bool
-        False where no finite coefficients fit best: some records are predicted for certain.
-    """
-
+    # (rank,): of the directions; coefficients are ``basis.to_coefficients @ weights``.
     weights: NDArray[np.float64]
+    # (rank, rank): of the weights: the inverse of the observed information.
     covariance: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
+    probabilities: NDArray[np.float64]  # (n_records,)
+    # False where no finite coefficients fit best: some records are predicted for certain.
     converged: bool
 
 

@@ -68,23 +68,13 @@ def in_threads(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
-    """Released rows, arranged to find those nearest to a person.
+    """Released rows, arranged to find those nearest to a person."""
 
-    Attributes
-    ----------
-    tree : tuple of arrays
-        As the kernels take it.
-    is_category : ndarray of bool, shape (n_attributes,)
-        Which attributes are categories.
-    members : ndarray of int64, shape (n_rows,)
-        Positions of the rows in the order of the tree, equal rows together.
-    starts : ndarray of int64, shape (n_distinct + 1,)
-        Where the rows that are equal to each distinct one begin.
-    """
-
-    tree: tuple[NDArray[Any], ...]
-    is_category: NDArray[np.bool_]
+    tree: tuple[NDArray[Any], ...]  # as the kernels take it
+    is_category: NDArray[np.bool_]  # (n_attributes,): which attributes are categories
+    # (n_rows,): positions of the rows in the order of the tree, equal rows together.
     members: NDArray[np.int64]
+    # (n_distinct + 1,): where the rows that are equal to each distinct one begin.
     starts: NDArray[np.int64]
 
     @classmethod

@@ -19,7 +19,6 @@ counts within delta rather than 2 delta.)
 All of it depends on the data, record by record: for the custodian alone.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,26 +99,14 @@ def _counts(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Neighbourhoods:
-    """Neighbourhood counts of every record, in read-only arrays: for the custodian alone.
+    """Neighbourhood counts of every record, in read-only arrays: for the custodian alone."""
 
-    Attributes
-    ----------
-    delta : float
-        Half the width of the intervals; a neighbourhood reaches 2 delta to either side.
-    k : int
-        The count that is asked for.
-    original : ndarray of int64, shape (n_records,)
-        Original values less than 2 delta away, the record itself included.
-    expected : ndarray of float64, shape (n_records,)
-        Expected number of noised records within 2 delta.
-    observed : ndarray of int64, shape (n_records,), or None
-        Protected records within 2 delta, where a protected attribute was given.
-    """
-
-    delta: float
-    k: int
+    delta: float  # half the width of the intervals; a neighbourhood reaches 2 delta to either side
+    k: int  # the count that is asked for
+    # (n_records,): original values less than 2 delta away, the record itself included.
     original: NDArray[np.int64]
-    expected: NDArray[np.float64]
+    expected: NDArray[np.float64]  # (n_records,): expected number of noised records within 2 delta
+    # (n_records,): protected records within 2 delta, where a protected attribute was given.
     observed: NDArray[np.int64] | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -190,10 +177,6 @@ def _counted(
     )
 
 
-def _write(found: Mapping[str, Neighbourhoods], _: Sequence[str]) -> dict[str, Any]:
-    return {name: counts.to_dict() for name, counts in found.items()}
-
-
 MEASURES = (
     Measure(
         id="fewest_neighbours",
@@ -207,7 +190,10 @@ MEASURES = (
         better=Better.HIGHER,
         group=NEIGHBOURHOODS,
         tabulated=False,
-        entry=Entry(name="neighbourhoods", write=_write),
+        entry=Entry(
+            name="neighbourhoods",
+            write=lambda found, _: {name: counts.to_dict() for name, counts in found.items()},
+        ),
         asked_by="k",
         arguments=("k",),
     ),

@@ -14,7 +14,7 @@ products compare variances and covariances too.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -43,38 +43,22 @@ MOST_TERMS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Propensity:
-    """How well a logistic regression tells released from original records.
+    """How well a logistic regression tells released from original records."""
 
-    Attributes
-    ----------
-    pmse : float
-        Mean squared difference of the fitted probabilities from the share c of released
-        records: from 0, no difference seen, to c(1 - c), every record recognised.
-    expected, standard_deviation : float
-        Of the pMSE where the released records are an independent synthetic sample from a
-        correct model fitted to the original: (p - 1)(1 - c)^2 c / N and
-        sqrt(2(p - 1)) (1 - c)^2 c / N, Snoke et al. (2018); a yardstick, see the module.
-    n_original, n_protected : int
-        Records compared; N is their sum.
-    n_left_out : int
-        Records with a missing cell, of both tables together.
-    n_parameters : int
-        p, the rank of the model, intercept included.
-    order : int
-        1: attributes; 2: also squares of numbers and products of attributes.
-    converged : bool
-        False where some records were recognised for certain.
-    """
-
+    # Mean squared difference of the fitted probabilities from the share c of released records: from
+    # 0, no difference seen, to c(1 - c), every record recognised.
     pmse: float
+    # Of the pMSE where the released records are an independent synthetic sample from a correct
+    # model fitted to the original: (p - 1)(1 - c)^2 c / N and sqrt(2(p - 1)) (1 - c)^2 c / N, Snoke
+    # et al. (2018); a yardstick, see the module.
     expected: float
     standard_deviation: float
-    n_original: int
+    n_original: int  # records compared; N is their sum
     n_protected: int
-    n_left_out: int
-    n_parameters: int
-    order: int
-    converged: bool
+    n_left_out: int  # records with a missing cell, of both tables together
+    n_parameters: int  # p, the rank of the model, intercept included
+    order: int  # 1: attributes; 2: also squares of numbers and products of attributes
+    converged: bool  # false where some records were recognised for certain
 
     @property
     def ratio(self) -> float:
@@ -104,24 +88,12 @@ def propensity(
 ) -> Propensity:
     """Measure how well a logistic regression tells released from original records.
 
-    Records need not be paired, nor be as many.
+    Records need not be paired, nor be as many; those with a missing cell are left out. Of order 1
+    are the attributes alone, which compares means and shares; of order 2 also squares of numbers
+    and products of attributes, which compares variances and covariances. Snoke et al. interact the
+    attributes only; the squares are ours, as noise and microaggregation show in variances. O(N p^2)
+    time and O(N p) memory for p terms.
 
-    Parameters
-    ----------
-    original, protected : mapping of array_like, each of shape (n_records,)
-        The same attributes of both tables: numbers, or text for categories. Records with
-        a missing cell are left out.
-    order : {1, 2}
-        1: attributes alone, which compares means and shares. 2: also squares of numbers
-        and products of attributes, which compares variances and covariances.
-
-    Notes
-    -----
-    O(N p^2) time and O(N p) memory for p terms. Snoke et al. interact the attributes only; the
-    squares are ours, as noise and microaggregation show in variances.
-
-    Examples
-    --------
     >>> original = {"AGE": [31.0, 42.0, 57.0, 64.0], "SEX": ["f", "m", "m", "f"]}
     >>> round(propensity(original, original, order=1).pmse, 12)
     0.0
@@ -221,17 +193,13 @@ PROPENSITY = Group(
 )
 
 
-def _write(found: Propensity, _: Sequence[str]) -> dict[str, Any]:
-    return found.to_dict()
-
-
 _measure = partial(
     Measure,
     function=propensity,
     takes=Takes.COLUMNS,
     needs_pairs=False,
     group=PROPENSITY,
-    entry=Entry(name="propensity", write=_write),
+    entry=Entry(name="propensity", write=lambda found, _: found.to_dict()),
     asked_by="propensity",
 )
 

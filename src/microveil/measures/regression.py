@@ -40,19 +40,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoefficientEstimate:
-    """A coefficient fitted to one table; NaN where the table does not determine it.
+    """A coefficient fitted to one table; NaN where the table does not determine it."""
 
-    Attributes
-    ----------
-    value, standard_error : float
-        In units of the outcome, or of its log odds, by unit of the term.
-    interval : tuple[float, float]
-        Confidence interval.
-    """
-
-    value: float
+    value: float  # in units of the outcome, or of its log odds, by unit of the term
     standard_error: float
-    interval: tuple[float, float]
+    interval: tuple[float, float]  # confidence interval
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as JSON knows it."""
@@ -61,18 +53,10 @@ class CoefficientEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoefficientComparison:
-    """A coefficient before and after.
+    """A coefficient before and after."""
 
-    Attributes
-    ----------
-    term : str
-        Its term; of categories also which, the first of the original's being the reference.
-    original, protected : CoefficientEstimate
-        From either table.
-    """
-
-    term: str
-    original: CoefficientEstimate
+    term: str  # its term; of categories also which, the first of the original's being the reference
+    original: CoefficientEstimate  # from either table
     protected: CoefficientEstimate
 
     @property
@@ -99,28 +83,14 @@ class CoefficientComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionComparison:
-    """A regression before and after; for the custodian, as it shows the original's.
+    """A regression before and after; for the custodian, as it shows the original's."""
 
-    Attributes
-    ----------
-    formula : Formula
-        What was fitted.
-    logistic : bool
-        Whether as log odds of an outcome of 0 and 1; otherwise by least squares.
-    n_original, n_protected : int
-        Records without a missing cell in the attributes of the formula: those fitted.
-    n_left_out : int
-        The others, of both tables together.
-    coefficients : tuple of CoefficientComparison
-        In the order of the formula.
-    """
-
-    formula: Formula
-    logistic: bool
-    n_original: int
+    formula: Formula  # what was fitted
+    logistic: bool  # whether as log odds of an outcome of 0 and 1; otherwise by least squares
+    n_original: int  # records without a missing cell in the attributes of the formula: those fitted
     n_protected: int
-    n_left_out: int
-    coefficients: tuple[CoefficientComparison, ...]
+    n_left_out: int  # the others, of both tables together
+    coefficients: tuple[CoefficientComparison, ...]  # in the order of the formula
 
     @property
     def mean_overlap(self) -> float:
@@ -173,28 +143,11 @@ def compare_regressions(
 ) -> RegressionComparison:
     """Fit the same regression to both tables and compare its coefficients.
 
-    Records need not be paired, nor be as many.
+    Records need not be paired, nor be as many; those with a missing cell in a column of the formula
+    are left out. Intervals are Student's for least squares, Wald's for the log odds of an outcome
+    of 0 and 1. A coefficient that a table does not determine (collinear terms, a category that it
+    does not have, records predicted for certain) has neither value nor overlap.
 
-    Parameters
-    ----------
-    original, protected : mapping of array_like, each of shape (n_records,)
-        Columns by name, at least those of the formula: numbers, or text for categories.
-        Records with a missing cell in one of these are left out.
-    formula : str or Formula
-        As `parse_formula` reads it.
-    logistic : bool
-        Fit log odds by maximum likelihood, for an outcome of 0 and 1; otherwise least
-        squares.
-        Intervals are Student's for least squares, Wald's for log odds.
-
-    Returns
-    -------
-    RegressionComparison
-        A coefficient that a table does not determine (collinear terms, a category that it
-        does not have, records predicted for certain) has neither value nor overlap.
-
-    Examples
-    --------
     >>> people = {"AGE": [20.0, 30.0, 40.0, 50.0], "TAX": [1.0, 3.0, 4.0, 6.0]}
     >>> found = compare_regressions(people, people, "TAX ~ AGE")
     >>> round(found.coefficients[1].original.value, 6), found.mean_overlap
@@ -326,10 +279,6 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 REGRESSION = Group(title="Regression", show=_show)
 
 
-def _write(found: RegressionComparison, _: Sequence[str]) -> dict[str, Any]:
-    return found.to_dict()
-
-
 MEASURES = (
     Measure(
         id="coefficient_overlap",
@@ -345,7 +294,7 @@ MEASURES = (
         highest=1.0,
         better=Better.HIGHER,
         group=REGRESSION,
-        entry=Entry(name="regression", write=_write),
+        entry=Entry(name="regression", write=lambda found, _: found.to_dict()),
         asked_by="formula",
         arguments=("formula", "logistic"),
         compared=Compared(in_answer=True, counted=True, level=("the original", 1.0)),

@@ -29,49 +29,24 @@ NO_CONTROL = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackOutcome:
-    """What came of one attack: a figure about risk with all that it must not stand without.
+    """What came of one attack: a figure about risk with all that it must not stand without."""
 
-    Attributes
-    ----------
-    attack : str
-        Which attack.
-    known : tuple[str, ...]
-        What the intruder knows of the people attacked.
-    secret : str or None
-        What the intruder wants to know, where that is an attribute.
-    rule : str
-        When an attack counts as a success.
-    n_left_out : int
-        Records that could not take part for a missing value.
-    success, baseline : Estimate
-        Of the attack on people of the original, and of an intruder who does without it.
-    baseline_is : str
-        What that intruder does.
-    control : Estimate or None
-        Of the same attack on people who were not in the original.
-    control_is : str
-        Who they were, or why there is none.
-    confidence : float
-        Of every interval.
-    details : Mapping[str, Estimate]
-        Further figures of the attack, by name.
-    distances : Mapping[str, Median]
-        Median distances to the closest record of the original in standard deviations, by whose
-        they are.
-    """
-
-    attack: str
-    known: tuple[str, ...]
-    secret: str | None = None
-    rule: str
-    n_left_out: int
+    attack: str  # which attack
+    known: tuple[str, ...]  # what the intruder knows of the people attacked
+    secret: str | None = None  # what the intruder wants to know, where that is an attribute
+    rule: str  # when an attack counts as a success
+    n_left_out: int  # records that could not take part for a missing value
+    # Of the attack on people of the original, and of an intruder who does without it.
     success: Estimate
     baseline: Estimate
-    baseline_is: str
-    control: Estimate | None = None
-    control_is: str
-    confidence: float
+    baseline_is: str  # what that intruder does
+    control: Estimate | None = None  # of the same attack on people who were not in the original
+    control_is: str  # who they were, or why there is none
+    confidence: float  # of every interval
+    # Further figures of the attack, by name.
     details: Mapping[str, Estimate] = field(default_factory=dict)
+    # Median distances to the closest record of the original in standard deviations, by whose they
+    # are.
     distances: Mapping[str, Median] = field(default_factory=dict)
 
     @property

@@ -16,20 +16,13 @@ __all__ = ["Records", "Setting"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Records:
-    """A table of numbers and categories as a matrix.
+    """A table of numbers and categories as a matrix."""
 
-    Attributes
-    ----------
-    names : tuple[str, ...]
-        Of the attributes.
-    values : ndarray of float64, shape (n_records, n_attributes)
-        Categories as positions in one list for all tables of an attack; NaN where missing.
-    is_category : ndarray of bool, shape (n_attributes,)
-        Categories are equal or not; numbers are near or far.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the attributes
+    # (n_records, n_attributes): categories as positions in one list for all tables of an attack;
+    # NaN where missing.
     values: NDArray[np.float64]
+    # (n_attributes,): categories are equal or not; numbers are near or far.
     is_category: NDArray[np.bool_]
 
     @property
@@ -58,37 +51,20 @@ class Records:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Setting:
-    """The tables under attack, and what all attacks on them have in common.
+    """The tables under attack, and what all attacks on them have in common."""
 
-    Attributes
-    ----------
-    original, protected : Records
-        With the same attributes.
-    control : Records or None
-        People drawn like those of the original, who are not in it.
-    n_attacks : int
-        How many people, at most, an attack is tried on where it is not tried on all.
-    tolerance : float
-        How near a guess has to come: in standard deviations of the original, or as a share
-        of all ranks.
-    neighbours : int
-        How many nearest rows an intruder takes into account for linkability.
-    confidence : float
-        Of all intervals.
-    seed : int
-        Decides who is attacked, and the baselines that draw.
-    sample : int or None
-        How many people record linkage is tried on; by default as `Sample` has it.
-    """
-
-    original: Records
+    original: Records  # with the same attributes
     protected: Records
-    control: Records | None = None
+    control: Records | None = None  # people drawn like those of the original, who are not in it
+    # How many people, at most, an attack is tried on where it is not tried on all.
     n_attacks: int = 2000
+    # How near a guess has to come: in standard deviations of the original, or as a share of all
+    # ranks.
     tolerance: float = 0.05
-    neighbours: int = 1
-    confidence: float = 0.95
-    seed: int = 0
+    neighbours: int = 1  # how many nearest rows an intruder takes into account for linkability
+    confidence: float = 0.95  # of all intervals
+    seed: int = 0  # decides who is attacked, and the baselines that draw
+    # How many people record linkage is tried on; by default as `Sample` has it.
     sample: int | None = None
 
     def generator(self, label: str) -> np.random.Generator:

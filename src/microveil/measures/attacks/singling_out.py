@@ -34,18 +34,11 @@ MOST_STEPS = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicates:
-    """Conjunctions of comparisons, each with one attribute.
+    """Conjunctions of comparisons, each with one attribute."""
 
-    Attributes
-    ----------
-    comparisons : ndarray of int8, shape (n_predicates, n_attributes)
-        0 leaves the attribute out, 1 is equal, 2 at least, 3 at most.
-    values : ndarray of float64, shape (n_predicates, n_attributes)
-        What the attribute is compared with.
-    """
-
+    # (n_predicates, n_attributes): 0 leaves the attribute out, 1 is equal, 2 at least, 3 at most.
     comparisons: NDArray[np.int8]
-    values: NDArray[np.float64]
+    values: NDArray[np.float64]  # (n_predicates, n_attributes): what the attribute is compared with
 
     def counts(self, records: NDArray[np.float64]) -> NDArray[np.int64]:
         """Count the records that each predicate selects.
