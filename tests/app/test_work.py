@@ -205,11 +205,9 @@ def test_advice_and_release_are_those_of_the_command_line(people, tmp_path):
     )
     assert command.returncode == 0, command.stderr
     folder = tmp_path / "release"
-    advice, found = ended(
-        {"task": "advise", "path": f"{people}", "recipe": RECIPE},
-        protecting(people, folder, public_report=True, linkage=True),
-        folder=tmp_path,
-    )
+    advice = TASKS["advise"]({"path": f"{people}", "recipe": RECIPE}, lambda _said: None)
+    asked = protecting(people, folder, public_report=True, linkage=True)
+    found = ended(asked, folder=tmp_path)
     assert found.state is State.DONE
     assert found.released
     other = tmp_path / "other"
@@ -227,13 +225,13 @@ def test_advice_and_release_are_those_of_the_command_line(people, tmp_path):
     n_rows = 1 + min(5, len(found.result["guarantee"]["attributes"]))
     assert len(found.result["custodian_lines"]) + n_rows == len(printed)
     assert is_whole(folder)
-    assert advice.result["guarantee"] == found.result["guarantee"]
-    assert advice.result["summary"] == found.result["summary"]
-    assert advice.result["advice"] == json.loads(
+    assert advice["guarantee"] == found.result["guarantee"]
+    assert advice["summary"] == found.result["summary"]
+    assert advice["advice"] == json.loads(
         json.dumps(mv.advise(polars.read_csv(people), recipe=RECIPE).to_dict())
     )
-    assert advice.result["refused"] is None
-    assert advice.result["is_public"] is False
+    assert advice["refused"] is None
+    assert advice["is_public"] is False
 
 
 def test_a_comparison_says_its_progress_as_it_is_made_and_gives_all_of_it(people, tmp_path):

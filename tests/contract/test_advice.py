@@ -30,38 +30,6 @@ def warning(release):
     return next((note for note in notes if note.startswith("To be expected")), None)
 
 
-def test_a_hopeless_request_is_told_with_where_to_look_for_a_better_one():
-    """Attributes and figures, and where to look for a better request."""
-    told = warning(mv.protect(PEOPLE, method="dp-um", k=3, **ASKED))
-    assert "'TAX'" in told
-    assert "times the variance" in told
-    assert "microveil advise" in told
-    assert "mv.advise" in told
-    assert warning(mv.protect(PEOPLE, method="idp-cbls", k=20, **ASKED)) is None
-
-
-SPREADS = {
-    "ages": lambda random, n: random.integers(18, 90, n),
-    "yes and no": lambda random, n: random.random(n) < 0.3,
-    "few values, far away": lambda random, n: random.integers(0, 3, n) + 10**9,
-    "two values, farther": lambda random, n: random.integers(0, 2, n) + 10**15,
-    "cents": lambda random, n: random.lognormal(7, 1, n).round(2),
-    "all alike": lambda _random, n: np.full(n, 7),
-}
-
-
-@pytest.mark.parametrize("method", ["mdav", "v-mdav", "ranking", "optimal"])
-@pytest.mark.parametrize("spread", SPREADS)
-def test_publishing_the_mean_is_not_worse_than_publishing_the_mean(method, spread):
-    """One cluster of all records without noise releases the mean, rounded as it has to be."""
-    for n in (5, 50, 301):
-        values = SPREADS[spread](np.random.default_rng(n), n)
-        asked = {"resolution": {"x": 0.01}} if values.dtype.kind == "f" else {}
-        release = mv.protect({"x": values}, method=method, k=n, attributes=["x"], **asked)
-        assert len(np.unique(release.data["x"])) == 1
-        assert warning(release) is None
-
-
 @given(
     values=st.lists(st.integers(0, 12), min_size=4, max_size=30),
     k=st.integers(2, 15),
@@ -76,18 +44,6 @@ def test_hopeless_is_what_is_worse_than_the_mean_as_a_cell_holds_it(values, k, s
     mean = round(Fraction(sum(values), len(values))) * step
     error, least = (int(((cells - table["x"]) ** 2).sum()) for cells in (released, mean))
     assert mv.advise(table, **asked).hopeless == (("x",) if error > least else ())
-
-
-def test_noise_beyond_the_mean_is_hopeless_by_however_little():
-    """A hundredth more error than the mean's is told, a hundredth less is not."""
-    values = np.arange(1000) % 101
-    asked = {"method": "laplace", "attributes": ["x"], "bounds": {"x": (0, 100)}}
-    ratios = {}
-    for epsilon in np.linspace(0.5, 4, 60).round(3):
-        (entry,) = expectations(mv.plan({"x": values}, **asked, epsilon=epsilon)).values()
-        ratios[entry.mean_squared_error * 1000 / ((values - values.mean()) ** 2).sum()] = entry
-    assert any(1 < ratio < 1.1 for ratio in ratios)
-    assert all(entry.hopeless == (ratio > 1.001) for ratio, entry in ratios.items())
 
 
 def test_options_keep_epsilon_at_the_scope_and_do_what_they_say():
@@ -134,17 +90,6 @@ def test_k_left_to_advice_under_differential_privacy_knows_no_values(method):
     assert any("public figures alone" in note for note in guarantees[0].notes)
 
 
-def test_k_left_to_advice_under_idp_is_the_best_on_offer_and_told():
-    """No k in its neighbourhood has less expected error by much; the guarantee says it chose."""
-    plan = mv.plan(PEOPLE, method="idp-vector", k="auto", **ASKED)
-    best = np.mean([entry.over_variance for entry in expectations(plan).values()])
-    for k in (3, 5, 10, 20, 40, 80, 150, 300):
-        other = mv.plan(PEOPLE, method="idp-vector", k=k, **ASKED)
-        assert best <= 1.1 * np.mean([e.over_variance for e in expectations(other).values()])
-    assert plan.guarantee.model == "idp"
-    assert any("left to advice" in note for note in plan.guarantee.notes)
-
-
 @pytest.mark.parametrize("scope", ["cluster", "vector"])
 def test_a_method_left_to_advice_covers_the_scope_as_idp(scope):
     """With epsilon at that scope; never called differential privacy, as the data chose."""
@@ -167,17 +112,6 @@ def test_left_to_advice_without_a_scope_or_a_way_is_refused():
         mv.protect(PEOPLE, method="idp-cbls", k=5, scope="vector", **ASKED)
     with pytest.raises(mv.RequestError, match="must be one of cluster, vector, row"):
         mv.protect(PEOPLE, method="auto", scope="all", **ASKED)
-
-
-def test_the_manifest_carries_audit_and_expected_error_and_the_guarantee_does_not():
-    """The custodian's figures stay the custodian's."""
-    release = mv.protect(PEOPLE, method="idp-cbls", k=20, **ASKED)
-    manifest = release.manifest.to_dict()
-    audit = mv.audit(PEOPLE, method="idp-cbls", k=20, **ASKED).to_dict()
-    assert manifest["audit"] == audit
-    assert set(manifest["expected_error"]) == {"AGE", "TAX"}
-    published = json.dumps(release.guarantee.to_dict()) + release.guarantee.statement()
-    assert f"{audit['vector_scope']:.4f}"[:5] not in published
 
 
 def test_isotonic_regression_is_told_with_the_linkage_it_invites(tmp_path):
@@ -212,18 +146,6 @@ def test_widening_leaves_no_exact_cell_and_says_its_cost():
         mv.protect({"x": np.full(30, 4)}, exact_cells="widen", **asked)
 
 
-def test_dates_and_decimals_can_be_left_to_advice():
-    """Whatever the type, with declared bounds."""
-    days = pl.DataFrame(
-        {"day": pl.Series(range(10_000, 10_300)).cast(pl.Date), "fee": np.arange(300) / 4}
-    )
-    release = mv.protect(
-        days, method="auto", k="auto", scope="vector", epsilon=2, attributes=["day", "fee"],
-        bounds={"day": ("1990-01-01", "2010-12-31"), "fee": (0, 100)}, resolution={"fee": 0.25},
-    )  # fmt: skip
-    assert release.data.schema["day"] == pl.Date
-
-
 @pytest.mark.parametrize("method", ["mdav", "v-mdav", "ranking", "optimal", "k-pram", "k-noise"])
 def test_without_a_budget_k_is_not_left_to_advice(method):
     """The least error would be that of k = 1, which hides nothing."""
@@ -236,23 +158,6 @@ def test_k_left_to_advice_finds_the_k_that_keeps_a_scope():
     guarantee = mv.plan(PEOPLE, method="idp-cbls", k="auto", scope="vector", **ASKED).guarantee
     assert guarantee.k > N // 2
     assert guarantee.scopes.vector.epsilon == 1
-
-
-def test_what_was_chosen_is_told_and_a_model_is_always_named():
-    """The method, its steps and k; to the custodian the error; a weaker model is not hidden."""
-    release = mv.protect(PEOPLE, method="auto", k="auto", scope="vector", **ASKED)
-    chosen = next(note for note in release.notes if note.startswith("Left to advice"))
-    assert release.guarantee.method in chosen
-    assert chosen.endswith(f"k {release.guarantee.k}.")
-    assert any("expected error is" in note for note in release.manifest.custodian_notes)
-    advice = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED)
-    assert "iDP of the centroids" in advice.to_text()
-    options = advice.options
-    assert all(option.model for option in options)
-    chosen = [option for option in options if option.choices.get("partition") == "noise-aware"]
-    assert chosen
-    for option in chosen:
-        assert "the cluster sizes of this table held" in str(option)
 
 
 def test_a_step_asked_for_is_not_passed_over():

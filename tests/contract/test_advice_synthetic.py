@@ -70,15 +70,6 @@ def test_what_only_a_new_table_can_have_chooses_it():
             assert planned.parameters[name] == value
 
 
-def test_what_it_cannot_have_chooses_another():
-    """Columns that are kept stand beside nobody's rows; a budget too small for it is not wasted."""
-    kept = mv.plan(people(), **ROW, epsilon=3, keep="ID", **WORDS).guarantee
-    assert kept.method == "pram"
-    kept = mv.plan(people(), **ROW, epsilon=3, keep="ID", **NUMBERS).guarantee
-    assert kept.method == "laplace"
-    assert mv.plan(people(), **ROW, epsilon=0.01, **NUMBERS).guarantee.method == "laplace"
-
-
 def mixed_recipe(scope, epsilon):
     """A recipe of a number and of a category in no order."""
     entries = {
@@ -125,14 +116,6 @@ def test_categories_in_no_order_are_refused_at_other_scopes_in_the_name_of_auto(
     assert "--ordered PLACE=low,middle,high" in error.remedy
     asked["categories"] = {"PLACE": mv.ordered(*LEVELS)}
     assert len(mv.plan(people(), method="auto", scope=scope, **asked).attributes) == 3
-
-
-@pytest.mark.parametrize("scope", ["cluster", "vector"])
-def test_a_recipe_may_name_categories_that_no_method_at_its_scope_takes(scope):
-    """They are left out, as with any method that ranks, and the notes say so."""
-    planned = mv.plan(people(), recipe=mixed_recipe(scope, 3))
-    assert [part.attribute.name for part in planned.attributes] == ["AGE"]
-    assert any("Not released:" in note and "PLACE" in note for note in planned.notes)
 
 
 @pytest.mark.parametrize("scope", ["cluster", "vector"])
@@ -185,32 +168,6 @@ def test_a_request_that_nothing_suits_is_refused_in_its_own_words(change, words)
     assert "idp-cbls" not in str(refused.value)
 
 
-def test_missing_cells_are_refused_with_what_hides_them():
-    """dp-synthetic cannot keep them missing: the remedy is the one that it has."""
-    ages = np.where(people()["AGE"] < 30, np.nan, people()["AGE"])
-    asked = {"epsilon": 6, "attributes": ["AGE"], "bounds": {"AGE": (0, 120)}}
-    asked["resolution"] = {"AGE": 1}
-    with pytest.raises(mv.DataError, match='missing="protect"'):
-        mv.plan({"AGE": ages}, method="dp-synthetic", **asked)
-    mv.plan({"AGE": ages}, method="dp-synthetic", missing="protect", **asked)
-    with pytest.raises(mv.DataError, match='missing="keep"'):
-        mv.plan({"AGE": ages}, method="laplace", **asked)
-
-
-def test_advice_at_row_scope_has_the_new_table_and_says_what_its_error_is_of():
-    """Beside others' errors of rows; its own is of distributions on a stand-in, and public."""
-    advice = mv.advise(people(), method="laplace", epsilon=3, **NUMBERS)
-    new, *others = advice.options
-    assert (new.method, new.of_distributions) == ("dp-synthetic", True)
-    assert [option.of_distributions for option in others] == [False] * len(others)
-    assert new.to_dict()["of_distributions"]
-    assert "of_distributions" not in others[0].to_dict()
-    assert "of distributions alone, on a stand-in" in advice.to_text()
-    assert "These figures depend on the data" in advice.to_text()
-    again = mv.advise(people(2), method="laplace", epsilon=3, **NUMBERS).options[0]
-    assert again == new
-
-
 def test_advice_on_a_new_table_is_free():
     """What it says hangs on public figures alone, for every attribute, and it says so."""
     found = [
@@ -224,18 +181,6 @@ def test_advice_on_a_new_table_is_free():
     text = found[0].to_text()
     for words in ("a stand-in whose values lie evenly", "choosing by them is free", "PLACE"):
         assert words in text
-
-
-def test_categories_in_no_order_have_an_error_too():
-    """The share of records that would have to change, over what two of them differ by."""
-    table = {"PLACE": people(n=60)["PLACE"]}
-    little, much = (
-        mv.advise(table, method="dp-synthetic", epsilon=epsilon, **WORDS).expected["PLACE"]
-        for epsilon in (0.001, 10)
-    )
-    assert little.of_categories
-    assert 0 <= much.mean_squared_error < little.mean_squared_error <= 1
-    assert little.variance == pytest.approx(60 / 59 / 3)
 
 
 def test_what_is_expected_of_a_stand_in_comes_out_on_a_table_like_it():

@@ -6,7 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from inspect import signature
 from typing import Literal, get_args
 
@@ -22,9 +22,8 @@ from microveil.measures.assess import assess
 from microveil.methods import METHODS, register
 from microveil.protect.arguments import DECLARED, Argument, arguments
 from microveil.protect.recipe import merged, read_recipe
-from microveil.protect.request import Request, of_methods
+from microveil.protect.request import of_methods
 from microveil.report import comparison_report, custodian_report, publishable_report
-from microveil.schema import COLUMN_KINDS
 from trial_method import CONDITION, PACE, STRENGTH, TRIAL, registered
 
 PEOPLE = {"x": np.arange(60) ** 2 % 97, "y": np.arange(60) % 7}
@@ -68,13 +67,6 @@ def test_all_problems_of_a_request_are_one_error():
     with pytest.raises(mv.RequestError) as caught:
         mv.plan(PEOPLE, **ASKED | {"method": "dp-um", "k": 0})
     assert f"{caught.value}" == "k: k must be a whole number of 1 or more; pass for example k=10."
-
-
-def test_what_is_wrong_by_itself_is_refused_once():
-    """No rule speaks of what an argument would have been: a width sets k aside."""
-    with pytest.raises(mv.RequestError) as caught:
-        mv.plan(PEOPLE, method="k-noise", width=-1)
-    assert [problem.place for problem in caught.value.problems] == ["width"]
 
 
 def test_all_problems_of_parts_are_one_error():
@@ -127,30 +119,6 @@ def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
             assert f'"{choice}"' in text, (argument.name, choice)
 
 
-def test_a_request_has_a_field_for_what_every_request_may_have():
-    """And one for all that methods declare, whatever it is."""
-    more = {"own", "unused", "advised"}
-    named = {field.name for field in fields(Request)} - more
-    assert named == {argument.name for argument in arguments()} - {*of_methods()}
-
-
-def test_the_kinds_of_columns_in_a_recipe_are_those_that_there_are():
-    """The entry is declared where the kinds are not imported."""
-    assert get_args(DECLARED["types"].entry) == tuple(kind.value for kind in COLUMN_KINDS)
-
-
-def test_help_names_each_method_that_has_a_step_and_its_choices():
-    """The sentence of an argument of methods goes stale with none of them."""
-    for method in METHODS.values():
-        for name, choices in method.arguments.items():
-            assert set(choices) <= set(DECLARED[name].choices)
-            if choices:
-                said = re.findall(rf"(?:^|; |, ){method.id}[^:]*: ([^;]*)", DECLARED[name].help)
-                assert len(said) == 1, (method.id, name)
-                words = set(re.split(r", | or |\.", said[0])) - {""}
-                assert words == set(choices)
-
-
 def test_flags_are_known_before_methods_are():
     """The command line is made of light modules, which hold every argument of our own methods."""
     code = (
@@ -185,15 +153,6 @@ def test_a_method_adds_choices_to_an_argument_that_others_share():
         mv.plan(PEOPLE, **OWN, partition="mdav")
     with pytest.raises(mv.RequestError, match="record-dp offers mdav, ranking, optimal"):
         mv.plan(PEOPLE, **OWN | {"method": "record-dp"}, partition="hexagonal")
-
-
-def test_without_its_method_an_argument_is_none():
-    """What nobody declared is refused, in Python and in a recipe."""
-    for ask in (lambda: mv.plan(PEOPLE, **ASKED, method="dp-um", strength=2),
-                lambda: read_recipe({"strength": 2})):  # fmt: skip
-        with pytest.raises(mv.RequestError, match="strength"):
-            ask()
-    assert not any("strength" in row for row in made.arguments())
 
 
 @pytest.mark.usefixtures("trial")
@@ -353,9 +312,3 @@ def test_what_a_method_may_not_declare_is_refused_whole():
     with pytest.raises(ValueError, match="another method of the id"):
         register(replace(TRIAL, id="laplace"))
     assert (arguments(), dict(METHODS)) == before
-
-
-def test_a_step_of_a_comparison_may_be_below_0():
-    """As in Python."""
-    offset = Argument(name="offset", help="O.", takes="a number", flag=int)
-    assert [offset.from_text(text) for text in ("-3", "12", "x")] == [-3, 12, "x"]

@@ -148,18 +148,6 @@ def test_categories_in_no_order_are_refused_where_values_are_ranked(method, argu
         mv.protect({"E": WORDS}, method=method, **ASKED, **{argument: {"E": list(LEVELS)}})
 
 
-def test_a_list_as_bounds_is_a_synonym():
-    """The same guarantee; an order may be declared there too."""
-    by_bounds, by_categories = (
-        mv.plan({"E": WORDS}, method="pram", **ASKED, **{argument: {"E": list(LEVELS)}})
-        for argument in ("bounds", "categories")
-    )
-    assert by_bounds.guarantee == by_categories.guarantee
-    assert by_bounds.guarantee.to_dict()["kinds"] == {"E": "nominal"}
-    ordered = mv.plan({"E": WORDS}, method="pram", bounds=ORDERED, **ASKED)
-    assert ordered.guarantee.to_dict()["kinds"] == {"E": "ordinal"}
-
-
 BAD = {
     "both given": ({"bounds": {"E": ["a", "b"]}, "categories": ORDERED}, "both given"),
     "no list": ({"categories": {"E": "none"}}, "a list, of text"),
@@ -217,28 +205,6 @@ def test_a_category_outside_its_list_is_named_by_place_alone(kind, outside):
         mv.protect(table, method="dp-um", categories={"E": listed}, outside=outside, **ASKED)
     assert SECRET not in str(found.value)
     assert "777" not in str(found.value)
-
-
-def test_a_guarantee_with_categories_is_read_again():
-    """Ordinal and nominal ones, and text as earlier versions called it."""
-    table = {"E": WORDS, "R": WORDS}
-    asked = {**ASKED, "attributes": ["E", "R"], "method": "pram"}
-    made = mv.plan(table, categories={**ORDERED, "R": list(LEVELS)}, **asked).guarantee
-    contents = made.to_dict()
-    assert contents["kinds"] == {"E": "ordinal", "R": "nominal"}
-    assert mv.Guarantee.from_dict(contents) == made
-    earlier = mv.Guarantee.from_dict({**contents, "kinds": {"E": "text", "R": "text"}})
-    assert earlier.statement() == made.statement()
-
-
-def test_categories_stand_in_statement_and_manifest():
-    """As a list, ordered where they are; a sentence on clamping is not said of them."""
-    release = mv.protect({"E": WORDS}, method="dp-um", categories=ORDERED, outside="clamp", **ASKED)
-    assert "none, school, degree, doctorate, declared" in release.guarantee.statement()
-    assert "moved to the nearer bound" not in release.guarantee.statement()
-    manifest = release.manifest.to_dict()
-    assert manifest["parameters"]["categories"] == {"E": {"ordered": list(LEVELS)}}
-    assert manifest["attributes"]["E"]["bounds"] == list(LEVELS)
 
 
 def test_advice_and_audit_weigh_ordinal_attributes_and_pass_by_others():

@@ -108,16 +108,6 @@ def test_no_method_promises_differential_privacy_by_lists_that_were_read(method)
         assert not promise.scopes.vector.covered
 
 
-def test_a_matrix_from_the_data_has_the_condition_without_an_epsilon():
-    """Nothing is claimed, and what was read is said all the same."""
-    found = mv.plan(
-        TABLE, **ASKED, categories=mv.categories_from_data(TABLE),
-        matrix={"R": "invariant", "C": "invariant"},
-    ).guarantee  # fmt: skip
-    assert (found.model, found.epsilon) == ("none", None)
-    assert [(c.id, c.scopes) for c in found.conditions] == [("categories", ())]
-
-
 def test_what_was_read_stands_in_nothing_to_be_published_but_the_table():
     """Neither list nor category: guarantee, notes and public page; the custodian has it."""
     release = mv.protect(TABLE, **ASKED, categories=mv.categories_from_data(TABLE))

@@ -10,8 +10,8 @@ import microveil as mv
 from microveil.compare.frontier import frontier_of
 from microveil.compare.measures import Measures
 from microveil.compare.rows import conditions_of
-from microveil.guarantee import Condition, Unit
-from microveil.guarantee.condition import WORDS, condition_of
+from microveil.guarantee import Condition
+from microveil.guarantee.condition import condition_of
 from microveil.measures.information_loss import LOSS
 from microveil.methods import METHODS
 from microveil.methods.idp2025 import METHODS as FIRST
@@ -94,6 +94,9 @@ CASES = [
     ("weather-um", {}, ["weather"]),
 ]
 
+# Of those with the same conditions one is shown in pages, and compared.
+DISTINCT = list({str(ids): (method, more, ids) for method, more, ids in CASES}.values())
+
 
 def request(method, **more):
     asked = {"k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS} | more
@@ -102,15 +105,6 @@ def request(method, **more):
     if method == "dp-synthetic":
         asked["epsilon"] = 100  # so few records need it
     return {"method": method, **asked}
-
-
-@pytest.mark.parametrize("name", WORDS)
-def test_a_condition_of_ours_is_written_out_and_read_again(name):
-    """What its words leave open is filled in, on one line; and a file keeps it."""
-    made = condition_of(name, names=["A\nB"], unit=Unit(column="C\nD", max_rows=3))
-    assert not {"{", "}", "\n"} & {*made.short, *made.text}
-    assert made.text.endswith(".")
-    assert Condition.from_dict(made.to_dict()) == made
 
 
 def test_every_method_is_among_the_cases():
@@ -129,7 +123,9 @@ def test_summary_statement_and_reports_show_the_conditions_of_the_plan(method, m
     shown = [c.text for c in guarantee.conditions]
     assert list(guarantee.notes[: len(ids)]) == shown
     summary, statement = guarantee.summary(), guarantee.statement()
-    pages = [publishable_report(release), custodian_report(release, people())]
+    pages = []
+    if (method, more, ids) in DISTINCT:
+        pages = [publishable_report(release), custodian_report(release, people())]
     for condition in guarantee.conditions:
         assert condition.short in summary
         head = condition.clause[0].upper() + condition.clause[1:]
@@ -141,7 +137,7 @@ def test_summary_statement_and_reports_show_the_conditions_of_the_plan(method, m
 
 
 @pytest.mark.parametrize(
-    ("method", "more", "ids"), [case for case in CASES if case[1].get("k") != "auto"]
+    ("method", "more", "ids"), [case for case in DISTINCT if case[1].get("k") != "auto"]
 )
 @pytest.mark.usefixtures("of_the_weather")
 def test_a_comparison_shows_the_conditions_of_each_plan(method, more, ids):
@@ -299,15 +295,6 @@ def test_k_left_to_advice_goes_by_the_number_of_records():
     assert len(found) == 1
 
 
-def test_too_few_values_for_the_k_that_advice_chose_are_refused():
-    """A k by the number of records can be more than a column has values: an error, no crash."""
-    table = {name: people()[name].astype(float) for name in NAMES}
-    table["x"][: N - 5] = np.nan
-    with pytest.raises(mv.DataError, match="fewer values than k"):
-        mv.plan(table, method="dp-um", k="auto", epsilon=0.1, attributes=NAMES, bounds=BOUNDS,
-                resolution={"x": 1, "y": 1}, missing="keep")  # fmt: skip
-
-
 def test_the_summary_says_first_whether_rows_are_covered():
     """Its first line has the model, of centroids where rows follow individuals."""
 
@@ -342,31 +329,11 @@ def test_a_scope_asked_for_is_held_to_where_k_is_left_to_advice(method, more):
                    shuffle="columns")  # fmt: skip
 
 
-def test_the_page_does_not_contradict_itself_about_rows():
-    """Shuffled column by column no row follows a person, also where row scope is not covered."""
-    asked = {"k": 5, "epsilon": 1, "bounds": BOUNDS, "shuffle": "columns"}
-    table = {name: people()[name] % 50 for name in NAMES}
-    statement = mv.plan(table, method="dp-um", **asked).guarantee.statement()
-    assert "**Row scope is not covered.**" in statement
-    assert "Each row follows one person" not in statement
-    assert "rows that carry the same value" not in statement
-
-
 def test_what_is_kept_is_left_out_of_the_promise():
     """Whoever keeps a column reads that the promise is of what is protected."""
     guarantee = mv.plan(people(), **request("laplace", keep=["place"])).guarantee
     assert "if what is protected of that person's record were replaced" in guarantee.statement()
     assert guarantee.summary().splitlines()[0].endswith("rows are covered but for what is kept:")
-
-
-def test_columns_left_to_a_look_never_say_that_the_choice_of_k_reveals_nothing():
-    """K is then chosen for columns that one record decides."""
-    table = {name: people()[name] for name in NAMES}
-    asked = {"method": "dp-um", "k": "auto", "epsilon": 20, "bounds": BOUNDS}
-    looked = mv.plan(table, **asked).guarantee
-    named = mv.plan(table, **asked, attributes=NAMES).guarantee
-    assert not any("reveals nothing" in note for note in looked.notes)
-    assert any("reveals nothing" in note for note in named.notes)
 
 
 def test_the_summary_rounds_no_epsilon_down():

@@ -120,23 +120,6 @@ def test_where_commas_are_decimal_marks_the_format_says_what_separates(tmp_path,
         mv.read(tmp_path / f"people.{name}", separator=",", decimal=",")
 
 
-def test_text_changes_its_separator_with_its_format(tmp_path):
-    """Encoding and decimal mark stay; a comma that is the decimal mark separates nothing."""
-    text = TextFormat(separator="\t", decimal=",", encoding="utf-16")
-    write_data(TABLE, tmp_path / "people.tsv", text=text)
-    for name, separator in (("tsv", "\t"), ("tsv.gz", "\t"), ("csv", ";")):
-        out = tmp_path / name
-        protect_file(tmp_path / "people.tsv", out, text=text, format=name, keep=["SHARE"], **ASKED)
-        said = TextFormat(separator=separator, decimal=",", encoding="utf-16")
-        again = read_file(out / f"data.{name}", text=said).frame
-        assert again["SHARE"].dtype == pl.Float64
-    semicolons = TextFormat(separator=";")
-    write_data(TABLE, tmp_path / "people.csv", text=semicolons)
-    people = tmp_path / "people.csv"
-    protect_file(people, tmp_path / "a", text=semicolons, format="csv.gz", **ASKED)
-    assert gzip.decompress((tmp_path / "a" / "data.csv.gz").read_bytes()).startswith(b"AGE\n")
-
-
 # What is hidden ----------------------------------------------------------------------
 
 
@@ -230,16 +213,6 @@ def test_a_file_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch, suf
     assert 10_000_000 < sum(taken) < 20_000_000
 
 
-def test_zstd_is_that_of_other_tools_and_checked(tmp_path):
-    """Another library reads it, and a byte that is another is noticed."""
-    raw = save(tmp_path, "csv.zst").read_bytes()
-    with pa.input_stream(pa.BufferReader(raw), compression="zstd") as stream:
-        assert stream.read() == save(tmp_path, "csv").read_bytes()
-    (tmp_path / "t.csv.zst").write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
-    with pytest.raises(mv.FileError, match="whole zstd"):
-        read_file(tmp_path / "t.csv.zst")
-
-
 def test_an_extra_that_is_not_installed_is_named(tmp_path, monkeypatch):
     """With the command that installs it, reading and writing; other formats work without it."""
     raw = save(tmp_path, "csv.zst").read_bytes()
@@ -310,21 +283,3 @@ def test_a_file_of_another_kind_is_refused(tmp_path, saved, name, other):
         read_file(path)
     assert caught.value.remedy
     assert SECRET not in "".join(traceback.format_exception(caught.value))
-
-
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("how", ["cut", "garbled", "of another kind"])
-def test_the_command_line_refuses_what_is_broken(tmp_path, saved, name, how):
-    """With exit code 2 and no value, wherever it is shown."""
-    path = tmp_path / f"people{FORMATS[name].suffixes[0]}"
-    raw = saved[name]
-    spoiled = {
-        "cut": raw[: len(raw) // 2] + (b"" if len(raw) > 2000 else b'"'),
-        "garbled": raw[:20] + b"\0\xff" * 200 + raw[420:],
-        "of another kind": b"%PDF-1.7 " + SECRET.encode() * 20,
-    }
-    path.write_bytes(spoiled[how])
-    done = run("inspect", path.name, folder=tmp_path)
-    assert done.returncode == 2, done.stdout
-    assert SECRET not in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr

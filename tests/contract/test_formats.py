@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from command import run
 from microveil.commands.comparing import compare_file
 from microveil.commands.files import inspect_file, protect_file
 from microveil.commands.measuring import assess_files
@@ -50,19 +49,6 @@ def test_a_format_from_outside_reaches_every_command(folder):
     assert report.exists()
 
 
-def test_a_release_comes_in_the_format_asked_for(folder):
-    """Whatever the input was; escaping is refused where nothing runs as a formula."""
-    people = folder / "people.jsonl"
-    assert protect_file(people, folder / "a", **ASKED, format="csv").data["AGE"].dtype == pl.Int64
-    assert (folder / "a" / "data.csv").exists()
-    with pytest.raises(mv.RequestError, match="a JSON lines file holds no formulas"):
-        protect_file(people, folder / "b", **ASKED, format="lines", escape_formulas=True)
-    assert not (folder / "b").exists()
-    with pytest.raises(mv.RequestError, match="no such format"):
-        protect_file(people, folder / "c", **ASKED, format="xls")
-    assert not (folder / "c").exists()
-
-
 def test_a_format_from_outside_is_in_help_and_messages(folder):
     """Its title where files are asked for, its name among those to choose from."""
     titles = "CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata, SAS, SQLite or JSON lines"
@@ -82,28 +68,6 @@ def test_a_format_from_outside_is_in_help_and_messages(folder):
     assert f"{titles} file" in shown
     assert "lines" in FORMATS
     assert ", ".join(written_formats()) + ";" in shown
-
-
-def test_the_command_line_writes_another_format(folder):
-    """A table of text becomes Parquet by a flag."""
-    TABLE.write_csv(folder / "people.csv")
-    flags = ["--method=dp-um", "--k=5", "--epsilon=1", "--attributes=AGE", "--bounds=AGE=0:99"]
-    done = run("protect", "people.csv", *flags, "--format", "parquet", "-o", "out", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert pl.read_parquet(folder / "out" / "data.parquet").shape == (40, 1)
-    done = run("protect", "people.csv", *flags, "--format", "xls", "-o", "new", folder=folder)
-    assert done.returncode == 2
-    assert "there is no such format" in done.stderr
-
-
-def test_a_suffix_may_have_two_parts_and_be_written_in_capitals(folder, monkeypatch):
-    """A release is written in the format that was asked for, whatever its file is called."""
-    packed = replace(LINES, name="packed", suffixes=(".jsonl.gz", ".jsonl"))
-    monkeypatch.setitem(FORMATS, "packed", packed)
-    protect_file(folder / "people.jsonl", folder / "out", **ASKED, format="packed")
-    assert json.loads((folder / "out" / "data.jsonl.gz").read_text().splitlines()[0])
-    (folder / "PEOPLE.JSONL").write_bytes((folder / "people.jsonl").read_bytes())
-    assert read_file(folder / "PEOPLE.JSONL").frame.height == 40
 
 
 @pytest.mark.parametrize("suffixes", [(), ("jsonl",), (".JSONL",)])

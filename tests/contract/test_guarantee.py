@@ -133,14 +133,6 @@ def test_one_shuffled_attribute_alone_is_covered_at_row_scope():
     assert scopes(told("dp-um", shuffle=True))["row"] is None
 
 
-def test_the_budget_is_told_by_attribute():
-    """Weights change the shares and, where clusters multiply, the vector scope."""
-    guarantee = told("idp-cbls", budget={"x": 3}, epsilon=2)
-    assert guarantee["attributes"]["x"]["share"] == 1.5
-    assert guarantee["attributes"]["y"]["share"] == 0.5
-    assert scopes(guarantee) == {"cluster": 2.0, "vector": 24.0, "row": None}
-
-
 @pytest.mark.parametrize("method", FIRST)
 def test_the_statement_says_what_a_signer_must_know(method):
     """Kept columns, missing cells, exact cells, order, repetition, one record one person."""
@@ -214,27 +206,6 @@ def test_marks_of_what_was_read_survive_a_recipe():
     assert guarantee.to_dict()["attributes"]["x"]["domain_source"] == "read from the data"
     assert guarantee.to_dict()["attributes"]["x"]["resolution_source"] == "read from the data"
     assert guarantee.model == "idp"
-
-
-def test_the_statement_shows_scopes_kept_columns_and_isotonic_regression():
-    """What is not covered reads as no, numbers are rounded up, and conditions are there."""
-    plan = mv.plan(people(), method="idp-ls", bounds=BOUNDS, **REQUEST | {"epsilon": 0.2},
-                   keep=["place"], isotonic=True)  # fmt: skip
-    statement = plan.guarantee.statement()
-    lines = {line.split(" | ")[0]: line for line in statement.splitlines() if line.startswith("| ")}
-    assert "**no** | none | no bound" in lines["| row"]
-    assert "yes | 0.2 | 1.23" in lines["| cluster"]
-    assert "yes | 0.33863 | 1.41" in lines["| vector"]
-    assert "place" in statement.split("unprotected")[1]
-    assert "invites linkage" in statement
-    assert "Row scope is not covered" in statement
-    laplace = mv.plan(people(), method="laplace", bounds=BOUNDS, **REQUEST | {"epsilon": 30})
-    assert "within clusters" not in laplace.guarantee.statement()
-    many = mv.plan(people(), method="idp-cbls", **REQUEST | {"epsilon": 5}).guarantee.statement()
-    assert "far too large to protect anybody" in many
-    assert "may be published exactly" in many
-    refused = mv.plan(people(), method="idp-cbls", **REQUEST | {"exact_cells": "refuse"})
-    assert "would come out exactly is refused" in refused.guarantee.statement()
 
 
 HELD = "with the noise scales of this table held"

@@ -76,16 +76,6 @@ def test_categories_that_look_like_dates_stay_categories(tmp_path):
     assert "2020-01-01, 2021-01-01" in read.statement()
 
 
-def test_shares_and_epsilons_are_there_as_fractions():
-    """Text that is exact, where floating point rounds."""
-    guarantee = mv.plan(people(), method="idp-cbls", **ASKED | {"exact_cells": "allow"}).guarantee
-    exact = guarantee.to_dict()["exact"]
-    assert exact["epsilon"] == "1/10"
-    assert exact["shares"] == dict.fromkeys(NUMBERS, "1/40")
-    assert exact["scopes"]["vector"] == {"epsilon": str(Fraction(N // 5, 10)), "delta": "0"}
-    assert exact["scopes"]["row"]["epsilon"] is None
-
-
 @pytest.mark.parametrize("name", OLD)
 def test_a_certificate_of_schema_1_is_read_with_what_it_left_unsaid(name, tmp_path):
     """IDP gets its noise scales; choices by the data their condition, model and cover."""

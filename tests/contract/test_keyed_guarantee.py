@@ -4,7 +4,6 @@ Releases of 0.2 in Spark were drawn so; `test_saved.py` reads the certificate of
 """
 
 import numpy as np
-import pytest
 
 import microveil as mv
 from microveil.measures.promised import promised
@@ -21,18 +20,6 @@ def keyed(method="laplace", **more):
     return planned.claim, planned.claim.drawn_by_key()
 
 
-@pytest.mark.parametrize("method", ASKED)
-def test_nothing_but_the_randomness_and_what_is_said_of_it_differs(method):
-    """Model, scopes, conditions and everything else are as of one stream."""
-    one, other = (claim.to_dict() for claim in keyed(method))
-    assert (one.pop("randomness"), other.pop("randomness")) == ("os", "keyed")
-    notes = zip(one.pop("notes"), other.pop("notes"), strict=True)
-    ((in_one_stream, of_records),) = [pair for pair in notes if pair[0] != pair[1]]
-    assert one == other
-    assert "an AES-256 stream" in in_one_stream
-    assert "a ChaCha20 stream for each record" in of_records
-
-
 def test_summary_line_and_page_say_that_the_claim_is_computational():
     """Those of one stream do not, nor those of a matrix of the data, which promises nothing."""
     claim, by_key = keyed()
@@ -43,22 +30,6 @@ def test_summary_line_and_page_say_that_the_claim_is_computational():
     assert without.epsilon is None
     for own in (claim, without):
         assert "computational" not in own.summary() + own.statement() + promised(own)
-
-
-def test_rows_that_are_not_covered_are_still_said_to_follow_people():
-    """The warnings of a release are those of one that was drawn from one stream."""
-    for claim in keyed(bounds=mv.bounds_from_data(PEOPLE)):
-        assert "The rows of this release are not covered." in claim.statement()
-        assert "Row scope is not covered: rows" not in claim.statement()  # no clusters
-
-
-def test_a_seed_still_covers_nothing():
-    """Whatever would have drawn: of a seed the key could be derived."""
-    of_seed = keyed()[1].drawn_from_seed(())
-    assert of_seed.randomness == "seeded"
-    assert not of_seed.scopes.any_covered
-    assert of_seed.summary() == "drawn from a seed: protects nobody"
-    assert "computational" not in of_seed.statement()
 
 
 def test_of_a_new_table_the_jitter_alone_is_said_to_be_keyed():

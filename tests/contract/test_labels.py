@@ -4,7 +4,6 @@ import datetime
 import json
 import pickle
 import re
-import sys
 import traceback
 
 import numpy as np
@@ -142,24 +141,6 @@ def test_codes_that_the_request_declares_are_named_no_more(asked, declared, is_n
     table = mv.LabelledTable(frame, schema)
     release = mv.protect(table, epsilon=1, missing="keep", **(asked | declared))
     assert any("does not declare" in note for note in release.notes) == is_named
-
-
-def test_all_codes_of_a_file_are_declared_at_once(people):
-    """A table says its codes as protect takes them; such cells are missing, not averaged."""
-    read = mv.read(people)
-    release = mv.protect(
-        read, method="dp-um", k=2, epsilon=1, attributes=["INCOME"], missing="keep",
-        bounds={"INCOME": (0, 10_000)}, missing_codes=read.missing_codes,
-    )  # fmt: skip
-    assert release.data["INCOME"].null_count() == 20
-    assert not any("does not declare" in note for note in release.notes)
-
-
-def test_a_table_without_labels_gets_no_schema_beside_it(people):
-    """Nothing is written that says nothing."""
-    FRAME.write_parquet(people.with_suffix(".parquet"))
-    protect_file(people.with_suffix(".parquet"), people.parent / "out", **ASKED)
-    assert not (people.parent / "out" / "schema.json").exists()
 
 
 def test_a_code_list_is_proposed_and_never_taken(people):
@@ -309,16 +290,6 @@ def test_what_a_statistical_package_cannot_hold_is_refused(tmp_path, name, colum
     assert not path.exists()
 
 
-def test_a_package_that_is_not_installed_is_named(people, monkeypatch):
-    """With the command that installs it, where its files are read and where they are written."""
-    monkeypatch.setitem(sys.modules, "pyreadstat", None)
-    with pytest.raises(mv.FileError, match=r"SPSS files are read by pyreadstat.*microveil\[stat\]"):
-        mv.read(people)
-    with pytest.raises(mv.FileError, match=r"pip install 'microveil\[stat\]'"):
-        write_data(FRAME, people.with_name("t.dta"), text=None)
-    assert not people.with_name("t.dta").exists()
-
-
 # schema.json -------------------------------------------------------------------------
 
 
@@ -386,13 +357,6 @@ def test_a_json_file_that_is_no_table_schema_is_left_alone(table, contents):
     """It belongs to something else."""
     (table.parent / "schema.json").write_text(contents)
     assert mv.read(table).frame["ZIP"].dtype == pl.Int64
-
-
-def test_a_schema_that_is_no_json_is_refused(table):
-    """It may have been one of ours."""
-    (table.parent / "schema.json").write_text('{"fields": [')
-    with pytest.raises(mv.FileError, match="broken"):
-        mv.read(table)
 
 
 def test_names_are_escaped_in_the_schema_as_in_the_file(tmp_path):

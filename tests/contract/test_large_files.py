@@ -111,16 +111,6 @@ def test_a_large_file_is_protected_as_a_small_one(large, tmp_path, name, asked):
     assert [entry for entry in os.listdir(tmp_path) if entry.startswith(".")] == []
 
 
-def test_a_large_csv_file_becomes_parquet_and_back(large, tmp_path):
-    """In either format a release is the same table."""
-    large()
-    for name, other in (("people.csv", "parquet"), ("people.parquet", "csv")):
-        path, folder = written(name, tmp_path), tmp_path / f"as-{other}"
-        files.protect_file(path, folder, format=other, **ASKED)
-        read = polars.read_parquet if other == "parquet" else polars.read_csv
-        assert read(folder / f"data.{other}").height == N
-
-
 def test_what_a_format_writes_whole_is_collected(large, tmp_path):
     """Arrow files are written in one part."""
     large()
@@ -158,16 +148,6 @@ def test_a_bad_cell_is_named_by_its_line_as_in_memory(large, tmp_path, column, c
     assert os.listdir(tmp_path) == ["people.csv"]
 
 
-def test_a_text_column_of_one_kind_is_looked_at_as_a_whole(large, tmp_path):
-    """A code among numbers is an error wherever it stands."""
-    rows = people().with_columns(polars.all().cast(polars.String))
-    rows[12_300, "AGE"] = "007"
-    rows.write_csv(tmp_path / "people.csv")
-    large()
-    with pytest.raises(mv.FileError, match=r"line 12302, column 1.*like a code"):
-        files.protect_file(tmp_path / "people.csv", tmp_path / "release", **ASKED)
-
-
 def test_other_encodings_are_read_whole_or_refused(large, tmp_path):
     """A file of text that is read some records at a time is UTF-8, with a mark or without."""
     path = tmp_path / "people.csv"
@@ -196,16 +176,6 @@ def test_what_does_not_fit_either_way_is_refused_with_the_figure(monkeypatch, la
     ):
         files.protect_file(path, tmp_path / "other", **ASKED)
     assert not (tmp_path / "other").exists()
-
-
-def test_records_are_linked_only_where_all_columns_fit(monkeypatch, large, tmp_path):
-    """Else the manifest says why they were not."""
-    path = written("people.parquet", tmp_path)
-    large()
-    monkeypatch.setattr(memory, "free_memory", lambda: 1_000_000)
-    _, manifest, _, _ = protected(path, tmp_path / "release")
-    assert manifest["findings"]["linkage"] is None
-    assert manifest["findings"]["not_linked"] == files.TOO_LARGE
 
 
 KILLED = """

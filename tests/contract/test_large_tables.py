@@ -119,18 +119,6 @@ def test_so_are_cells_that_are_kept_beside_shuffled_ones():
     hold(people(), asked("laplace", shuffle="rows", keep=["ID", "HOME"]))
 
 
-@pytest.mark.parametrize("more", [{}, {"shuffle": "columns"}, {"keep": ["ID"]}], ids=str)
-def test_so_are_parts_of_different_methods(more):
-    """Each drawn of randomness of its own, beside each other in one lazy frame."""
-    parts = [
-        mv.part(["AGE"], method="dp-um", k=K, epsilon=1),
-        mv.part(["PAY"], method="mdav", k=K),
-        mv.part(["TOWN"], method="pram", epsilon=1),
-    ]
-    declared = {"bounds": {name: BOUNDS[name] for name in ("AGE", "PAY")}, "categories": LISTS}
-    hold(people(), {"parts": parts, "seed": 3, "resolution": {"PAY": 0.1}, **declared, **more})
-
-
 def test_what_cannot_be_released_is_refused_in_the_same_words():
     """Of few records, and for a value outside its bounds."""
     for table, more in ((people(2), {}), (people(), {"bounds": {**BOUNDS, "PAY": (0, 1)}})):

@@ -165,12 +165,6 @@ def test_options_of_advice_are_weighed_as_what_they_would_promise(people):
     assert "--looked-at data" in mv.advise(people, **asked).to_text()
 
 
-def test_what_is_neither_is_refused(people):
-    """With what there is."""
-    with pytest.raises(RequestError, match="data, public"):
-        guaranteed(people, "laplace", looked_at="yes")
-
-
 RECIPE = """\
 microveil = "0.2"
 method = "pram"

@@ -1,6 +1,5 @@
 """Every method of the four papers: what it releases, and what it says it guarantees."""
 
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import exp, log
 
@@ -13,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.noise.transition import invariant, randomised_response, spent
+from microveil.noise.transition import randomised_response, spent
 
 N = 61
 BOUNDS = {"x": (0, 1000), "y": (0, 1000), "z": (0, 50)}
@@ -156,18 +155,6 @@ def test_kanon_dp_keeps_its_epsilon_when_the_clusters_are_formed_anew():
             assert loss <= 1
 
 
-def test_records_without_a_value_leave_their_block():
-    """Their cells of the block are released as missing; the others are clustered without them."""
-    table = people()
-    table["x"] = table["x"].astype(float)
-    table["x"][[3, 40]] = np.nan
-    frame = pd.DataFrame(table).astype({"y": "Int64", "z": "Int64"})
-    data = mv.protect(frame, **request("mdav", missing="keep", blocks=[["x", "y"], ["z"]])).data
-    assert data["x"].isna().to_numpy().nonzero()[0].tolist() == [3, 40]
-    assert data["y"].isna().to_numpy().nonzero()[0].tolist() == [3, 40]
-    assert not data["z"].isna().any()
-
-
 def test_randomised_response_is_calibrated_and_never_above_its_epsilon():
     """The ratio of weights is e^share rounded down, by less than a millionth."""
     for share in (Fraction(1, 1000), Fraction(1), Fraction(7, 3), Fraction(20)):
@@ -255,40 +242,6 @@ def test_what_a_matrix_spends_covers_its_largest_ratio_in_exact_rationals(pairs)
         assert largest <= bounds_of_exp(spent(weights))[0]
 
 
-def test_a_share_of_epsilon_too_small_for_a_matrix_is_refused():
-    """With place, rule and remedy; the smallest that is not refused is kept."""
-    asked = {"method": "pram", "attributes": ["x"], "bounds": {"x": (0, 1)}}
-    table = {"x": np.arange(20) % 2}
-    with pytest.raises(mv.RequestError, match=r"attribute 'x'.*larger epsilon"):
-        mv.protect(table, **asked, epsilon=1e-80)
-    assert mv.protect(table, **asked, epsilon=1e-12).guarantee.scopes.row.epsilon == 1e-12
-
-
-def test_what_a_matrix_spends_is_never_understated():
-    """At least the log of the largest ratio within a column, exactly, and a hair above at most."""
-    random = np.random.Generator(np.random.PCG64(4))
-    matrices = [random.integers(1, 2**40, (m, m)) for m in (2, 3, 5, 8) for _ in range(8)]
-    matrices.append(np.array([[2**40 + 1, 2**40], [2**40, 2**40 + 1]]))  # nearly uniform
-    for weights in matrices:
-        rows = [[Fraction(w, sum(row)) for w in row] for row in weights.tolist()]
-        largest = max(max(column) / min(column) for column in zip(*rows, strict=True))
-        epsilon = spent(weights)
-        with localcontext() as context:
-            context.prec = 160
-            told, ratio = (
-                Decimal(number.numerator) / Decimal(number.denominator)
-                for number in (epsilon, largest)
-            )
-            assert ratio.ln() <= told <= ratio.ln() + Decimal(10) ** -90
-
-
-def test_a_category_that_nobody_gets_spends_nothing_and_a_sure_sign_everything():
-    """A column of 0 is never seen; one with a 0 beside others tells who it cannot be."""
-    never = np.array([[3, 1, 0], [1, 3, 0], [2, 2, 0]])
-    assert float(spent(never)) == pytest.approx(log(3))
-    assert spent(np.array([[3, 1], [4, 0]])) is None
-
-
 def test_pram_draws_by_its_matrix():
     """Frequencies of a hundred thousand draws from each category follow its row."""
     count = 100_000
@@ -299,52 +252,6 @@ def test_pram_draws_by_its_matrix():
     for category, row in enumerate(matrix):
         seen = np.bincount(data["x"][table["x"] == category], minlength=3) / count
         assert np.allclose(seen, row, atol=5 * 0.5 / count**0.5)
-
-
-def test_a_given_matrix_has_the_epsilon_it_spends():
-    """Largest over l of ln(max_k p_kl / min_k p_kl); none where a probability is 0."""
-    asked = {"method": "pram", "attributes": ["x"], "bounds": {"x": (0, 1)}}
-    table = {"x": np.arange(N) % 2}
-    guarantee = mv.plan(table, **asked, matrix={"x": [[0.75, 0.25], [0.5, 0.5]]}).guarantee
-    assert float(guarantee.epsilon) == pytest.approx(log(2))
-    assert guarantee.model == "dp"
-    guarantee = mv.plan(table, **asked, matrix={"x": [[1, 0], [0.5, 0.5]]}).guarantee
-    assert guarantee.epsilon is None
-    assert guarantee.model == "none"
-
-
-def test_invariant_pram_keeps_the_shares_in_expectation():
-    """The observed shares are a fixed point of the matrix; nothing is promised."""
-    base = randomised_response(Fraction(1), 4, "x")
-    observed = np.array([70, 20, 9, 1])
-    made = invariant(base, observed)
-    assert np.allclose(observed @ (made / made.sum(axis=1, keepdims=True)), observed)
-    plan = mv.plan({"x": np.repeat(np.arange(4), observed)}, method="pram", epsilon=1,
-                   attributes=["x"], bounds={"x": (0, 3)}, matrix={"x": "invariant"})  # fmt: skip
-    assert plan.guarantee.model == "none"
-
-
-def test_pram_protects_text_of_declared_categories():
-    """Text of any frame comes back as the same kind of text, with declared categories only."""
-    places = ["north", "south", "west", "east"]
-    words = people()["place"].tolist()
-    asked = {"method": "pram", "epsilon": 1, "attributes": ["p"], "bounds": {"p": places}}
-    frames = [
-        pl.DataFrame({"p": words}),
-        pl.DataFrame({"p": pl.Series(words, dtype=pl.Categorical)}),
-        pl.DataFrame({"p": pl.Series(words, dtype=pl.Enum([*places, "SECRET"]))}),
-        pd.DataFrame({"p": words}),
-        pd.DataFrame({"p": pd.Categorical(words, categories=[*places, "SECRET"])}),
-        pa.table({"p": words}),
-        {"p": np.array(words)},
-    ]
-    for frame in frames:
-        release = mv.protect(frame, **asked, seed=2)
-        column = release.data["p"]
-        drawn = column.to_pylist() if isinstance(release.data, pa.Table) else list(column)
-        assert set(drawn) == set(places)
-        assert "SECRET" not in str(getattr(column, "dtype", ""))
-        assert release.guarantee.to_dict()["attributes"]["p"]["domain"] == places
 
 
 def test_k_pram_draws_values_of_the_same_interval():
@@ -493,64 +400,7 @@ def test_scopes_are_rounded_up():
     assert mv.plan(people(), **request("dp-um", epsilon=0.3)).guarantee.scopes.vector.epsilon == 0.3
 
 
-def test_a_matrix_of_its_own_takes_no_share():
-    """Epsilon goes to the attributes without one; the guarantee holds the sum and a note."""
-    table = {"a": np.arange(N) % 2, "b": np.arange(N) % 2}
-    release = mv.protect(
-        table, method="pram", epsilon=1, attributes=["a", "b"],
-        bounds={"a": (0, 1), "b": (0, 1)}, matrix={"b": [[0.75, 0.25], [0.25, 0.75]]},
-    )  # fmt: skip
-    told = release.guarantee.to_dict()
-    assert told["attributes"]["a"]["share"] == 1
-    assert told["epsilon"] == pytest.approx(1 + log(3))
-    assert any("beside the epsilon asked for" in note for note in release.notes)
-
-
 @pytest.mark.parametrize(("law", "words"), [("laplace", "without a limit"), ("uniform", "half an")])
 def test_the_statement_of_k_noise_is_that_of_its_law(law, words):
     """Bounded laws have a bound, others say that they have none."""
     assert words in mv.plan(people(), **request("k-noise", noise=law)).guarantee.statement()
-
-
-def test_intervals_of_one_value_are_counted():
-    """k-PRAM cannot move a value that is alone in its interval: the custodian reads how many."""
-    table = {"x": np.array([*range(10), 500, 900])}
-    release = mv.protect(table, method="k-pram", k=3, every="average", attributes=["x"])
-    assert release.manifest.to_dict()["attributes"]["x"]["exact_cells"] == 2
-    told = release.manifest.custodian_notes
-    assert any("2 of 12 cells are published exactly" in note for note in told)
-
-
-def test_a_recipe_with_text_serves_methods_for_numbers():
-    """Text with categories is protected by pram and left out by others."""
-    entry = {"role": "confidential", "type": "whole number", "bounds": [0, 1000]}
-    text = {"role": "confidential", "type": "text", "bounds": ["north", "south", "west"]}
-    recipe = {
-        "k": 5,
-        "epsilon": 1,
-        "attributes": {"z": {**entry, "bounds": [0, 50]}, "place": text},
-    }
-    table = people()
-    assert list(mv.protect(table, recipe=recipe, method="pram").data) == ["z", "place"]
-    assert list(mv.protect(table, recipe=recipe, method="mdav").data) == ["z", "place"]
-    assert list(mv.protect(table, recipe=recipe, method="ranking").data) == ["z"]
-    recipe = {**recipe, "noise": "gaussian"}
-    release = mv.protect(table, recipe=recipe, method="k-pram")
-    assert "noise" in release.manifest.to_dict()["unused_parameters"]
-
-
-def test_assess_compares_categories_too():
-    """Shares, the share that stayed, and posterior odds from what is observed."""
-    table = {"z": people()["z"], "place": people()["place"], "name": np.arange(N).astype(str)}
-    recoded = {**table, "place": np.where(table["place"] == "west", "north", table["place"])}
-    told = mv.assess(table, recoded).to_dict()
-    place = told["categories"]["place"]
-    assert place["categories"] == ["north", "south", "west"]
-    assert place["share_kept"] == np.mean(table["place"] != "west")
-    odds = {score["share"]: score for score in place["posterior_odds"]["scores"]}
-    assert len(odds) == 3
-    expected = np.sum(table["place"] == "north") / np.sum(table["place"] == "west")
-    north = place["posterior_odds"]["scores"][0]
-    assert north["odds"] == pytest.approx(expected)
-    assert mv.assess(table, table).to_dict()["categories"]["place"]["share_kept"] == 1
-    assert "Categories" in mv.assess(table, recoded).to_text()

@@ -182,16 +182,6 @@ def test_columns_that_are_kept_stay_as_they_are():
     assert pl.DataFrame(release.data)["INCOME"].equals(people()["INCOME"])
 
 
-def test_an_enum_with_a_code_has_the_other_categories():
-    """Of a type that lists its values, those that are codes are no categories."""
-    words = people()["REGION"].cast(pl.Enum([*REGIONS, "refused"]))
-    request = {"method": "pram", "epsilon": 1, "attributes": "REGION", "missing": "keep"}
-    codes = {"missing_codes": {"REGION": "refused"}}
-    released = mv.protect(people().with_columns(REGION=words), **request, **codes)
-    assert released.data["REGION"].null_count() == 2
-    assert released.guarantee.attributes[0].domain == ("north", "south")
-
-
 WRONG = [
     ({"missing_codes": {"INCOME": ["-9O"]}}, "missing codes of 'INCOME'"),
     ({"missing_codes": {"INCOME": [float("nan")]}}, "missing codes of 'INCOME'"),

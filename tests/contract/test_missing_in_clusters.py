@@ -149,26 +149,6 @@ def test_attributes_that_nobody_or_hardly_anybody_has_are_released_so():
         assert found["n_records"] == N
 
 
-def test_codes_of_missing_answers_are_missing_values():
-    """A code counts as no number: it moves no mean, and stands in no cell of the release."""
-    table = {"AGE": np.array([-9, -9, -9, -9, 50, 52]), "SEX": np.array(list("aaaabb"))}
-    data = mv.protect(
-        table, method="mdav", k=2, attributes=["AGE", "SEX"], missing="protect",
-        categories={"SEX": ["a", "b"]}, missing_codes={"AGE": [-9]},
-    ).data  # fmt: skip
-    assert [None if np.isnan(age) else age for age in data["AGE"]] == [None] * 4 + [51, 51]
-
-
-def test_the_guarantee_says_that_missing_is_a_value(found):
-    """In the deed, beside k-anonymity, and nothing of a condition or of hiding whose it is."""
-    _, release = found["mdav"]
-    statement = release.guarantee.statement()
-    assert "Being without a value is one: a cluster most of whose records lacked" in statement
-    assert "Being without a value counts as one" in statement
-    assert "says of nobody" not in statement
-    assert [condition.id for condition in release.guarantee.conditions] == ["repeated-people"]
-
-
 def test_an_order_has_no_place_for_a_missing_value():
     """Insensitive MDAV refuses, and names what would do."""
     with pytest.raises(mv.RequestError, match=r"mdav-insensitive cannot hide.*mdav, v-mdav, pram"):

@@ -148,17 +148,6 @@ def test_nothing_of_the_original_decides_what_pram_refuses():
         assert pram_plan(cells, reasons=False).attributes[0].weights.shape == (4, 4)
 
 
-def test_an_invariant_matrix_leaves_the_share_of_missing_cells_as_it_is():
-    """With matrix="invariant" missing cells, and their reasons, are counted as categories are."""
-    cells = [0] * 5 + [1] * 10 + [None] * 4 + [-9] * 8 + [-8] * 3
-    table = pl.DataFrame({"A": cells}, schema={"A": pl.Int64})
-    codes = {"missing_codes": {"A": [-9, -8]}, "missing_reasons": True}
-    request = {**PROTECTED, "bounds": {"A": (0, 1)}, "matrix": {"A": "invariant"}}
-    weights = mv.plan(table, **request, **codes).attributes[0].weights
-    shares = np.array([5, 10, 4, 8, 3]) / 30
-    assert shares @ (weights / weights.sum(axis=1, keepdims=True)) == pytest.approx(shares)
-
-
 def test_a_reason_that_the_type_cannot_hold_is_released_as_missing():
     """A code beyond a column's type would be clipped to a value: the cell stays empty."""
     table = pl.DataFrame({"A": [0, 1, None] * 50}, schema={"A": pl.UInt8})

@@ -107,17 +107,6 @@ def test_ties_do_not_hang_on_the_order_of_the_list():
             assert set(data["E"]) == {"high"}
 
 
-def test_codes_and_yes_no_can_be_categories_in_no_order():
-    """Whole numbers and yes/no are equal or not where they are declared so."""
-    table = {"C": np.array([90, 7, 90, 7] * 5), "Y": np.array([True, False] * 10)}
-    categories = {"C": [7, 90, 500], "Y": [False, True]}
-    data = mv.protect(table, method="mdav", k=10, attributes=["C", "Y"], categories=categories).data
-    # Each kind of record is a cluster of its own: nothing is lost.
-    assert {name: column.tolist() for name, column in data.items()} == {
-        name: column.tolist() for name, column in table.items()
-    }
-
-
 @pytest.mark.parametrize("method", TOGETHER)
 def test_records_that_lack_a_category_stand_outside(method):
     """Kept missing, they are released without any value of the block, as with numbers."""
@@ -129,30 +118,6 @@ def test_records_that_lack_a_category_stand_outside(method):
     assert absent.null_count().row(0) == (len(absent),) * len(ASKED["attributes"])
     shared = release.data.filter(pl.int_range(N) % 10 != 0).group_by(pl.all()).len()
     assert shared["len"].min() >= ASKED["k"]
-
-
-def test_python_recipe_and_files_release_the_same(tmp_path):
-    """One request, three ways."""
-    table = people()
-    table.write_csv(tmp_path / "people.csv")
-    asked = {"method": "mdav", "k": 6, "attributes": ["AGE", "EDUCATION", "REGION"],
-             "categories": CATEGORIES}  # fmt: skip
-    role = {"role": "confidential"}
-    recipe = {
-        "method": "mdav",
-        "k": 6,
-        "attributes": {
-            "AGE": {**role, "type": "whole number"},
-            "EDUCATION": {**role, "type": "text", "categories": list(LEVELS), "ordered": True},
-            "REGION": {**role, "type": "text", "categories": list(REGIONS)},
-        },
-    }
-    ours = mv.protect(table, **asked).data
-    by_recipe = mv.protect(table, recipe=recipe).data
-    protect_file(tmp_path / "people.csv", tmp_path / "out", **asked)
-    by_file = pl.read_csv(tmp_path / "out" / "data.csv")
-    for data in (by_recipe, by_file):
-        assert data.select(ours.columns).rows() == ours.rows()
 
 
 # kanon-dp
@@ -283,15 +248,6 @@ def test_draws_follow_the_noisy_counts_exactly():
     assert seen[~there].sum() <= 10
     # Which record of the cluster has which is gone.
     assert 0.2 < np.mean(drawn == np.array([0, 1, 2, 1] * 1000)) < 0.55
-
-
-def test_a_release_says_what_became_of_categories():
-    """In the deed and beside the composition; nothing of it where all are numbers."""
-    guarantee = mv.protect(people(), **RELEASED).guarantee
-    assert "drawn from its cluster's noisy counts" in guarantee.statement()
-    assert "counts of each cluster were given noise" in guarantee.statement()
-    numbers = {**RELEASED, "attributes": ["AGE", "TAX"], "categories": {}}
-    assert "noisy counts" not in mv.plan(people(), **numbers).guarantee.statement()
 
 
 @pytest.mark.parametrize(

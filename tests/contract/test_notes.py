@@ -66,10 +66,3 @@ def test_who_asks_for_another_thing_is_not_pointed_to_a_new_table(change):
     """
     assert of_rows(method="dp-um")[0]
     assert of_rows(method="dp-um", **change)[0] == []
-
-
-def test_rows_in_random_order_follow_people_still():
-    """But where shuffled rows are covered."""
-    assert of_rows(method="dp-um", shuffle=True)[0]
-    assert of_rows(method="kanon-dp")[0]
-    assert of_rows(method="kanon-dp", shuffle=True)[0] == []

@@ -1,7 +1,6 @@
 """Several methods in one release: what is asked, promised, written and refused."""
 
 import json
-import tomllib
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,7 +9,6 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.proposal import proposed_recipe
 from trial_method import TRIAL, registered
 
 N = 60
@@ -102,23 +100,6 @@ def test_a_method_from_outside_is_asked_with_the_columns_of_others_as_kept():
     assert heard == [True, False, False, True, False]
 
 
-def test_what_a_part_promises_by_itself_is_said_beside_what_the_whole_does():
-    """With the methods, their sizes and shares; the shares of attributes are those of the parts."""
-    guarantee = planned(part(**CLUSTERED), RESPONSE).guarantee
-    first, second = guarantee.to_dict()["parts"]
-    assert (first["method"], first["k"], first["epsilon"]) == ("dp-um", 10, 0.6)
-    assert (second["attributes"], second["k"], second["model"]) == (WORDS, None, "dp")
-    assert second["scopes"]["row"]["covered"]
-    assert not first["scopes"]["row"]["covered"]
-    shares = {name: (terms["method"], terms["share"]) for name, terms in
-              guarantee.to_dict()["attributes"].items()}  # fmt: skip
-    assert shares == {"AGE": ("dp-um", 0.3), "INCOME": ("dp-um", 0.3),
-                      "SEX": ("pram", 0.2), "REGION": ("pram", 0.2)}  # fmt: skip
-    page = guarantee.statement()
-    assert "## Its parts" in page
-    assert "at each scope their epsilons add up" in page
-
-
 def test_without_an_epsilon_in_every_part_nothing_is_promised_of_the_whole():
     """The page says that a part's epsilon is no bound on it."""
     guarantee = planned(part(method="mdav", k=10), RESPONSE).guarantee
@@ -135,16 +116,6 @@ def test_without_an_epsilon_in_every_part_nothing_is_promised_of_the_whole():
     assert (claim.partition(":")[0], other.partition(":")[0]) == ("AGE", "INCOME")
     mixed = {"parts": [part(method="mdav", k=10), RESPONSE], **DECLARED}
     assert mv.audit(people(), **mixed).to_text().count("0.4") == 0
-
-
-def test_a_single_part_is_a_request_like_any_other():
-    """One part, and the same guarantee as without the word; k-anonymity too."""
-    asked = {"attributes": NUMBERS, "method": "mdav", "k": 10, "bounds": BOUNDS}
-    alone = mv.plan(people(), parts=[part(method="mdav", k=10)], bounds=BOUNDS)
-    assert alone.guarantee == mv.plan(people(), **asked).guarantee
-    assert alone.guarantee.model == "k-anonymity"
-    shuffled = mv.plan(people(), parts=[part(method="mdav", k=10, shuffle=True)], bounds=BOUNDS)
-    assert shuffled.guarantee == mv.plan(people(), shuffle=True, **asked).guarantee
 
 
 def test_what_two_parts_take_as_given_is_said_once_in_short():
@@ -189,46 +160,6 @@ def test_columns_in_random_order_are_so_in_every_part():
         assert abs(np.corrcoef(column, np.arange(900))[0, 1]) < 0.2
 
 
-def test_conditions_are_united():
-    """Each said once, with the columns of all parts that it is about."""
-    read = {"AGE": (0, 120), **dict.fromkeys(["INCOME"], mv.bounds_from_data(people())["INCOME"])}
-    guarantee = planned(
-        part(["AGE"], "idp-vector", **CLUSTERED), part(["INCOME"], "idp-ls", k=10, epsilon=1),
-        RESPONSE, bounds=read, keep=["HOUSEHOLD"],
-    ).guarantee  # fmt: skip
-    ids = [condition.id for condition in guarantee.conditions]
-    assert sorted(ids) == sorted(set(ids))
-    assert {"noise-scales", "bounds", "kept-columns"} <= set(ids)
-    assert guarantee.model == "idp"
-    texts = {condition.id: condition.text for condition in guarantee.conditions}
-    assert "INCOME" in texts["bounds"]
-    assert "AGE" not in texts["bounds"]
-
-
-def test_a_condition_names_the_attributes_that_it_is_about():
-    """In a few words, on page and terminal, where other parts have none like it."""
-    guarantee = planned(
-        part(["AGE"], "idp-vector", exact_cells="allow", missing="keep", **CLUSTERED),
-        part(["INCOME"], "idp-ls", k=10, epsilon=1, missing="keep"),
-        RESPONSE, bounds=BOUNDS | {"INCOME": mv.bounds_from_data(people())["INCOME"]},
-        keep=["HOUSEHOLD"],
-    ).guarantee  # fmt: skip
-    short = {condition.id: condition.short for condition in guarantee.conditions}
-    assert short["noise-scales"] == "the noise scales (AGE, INCOME)"
-    assert short["bounds"] == "the bounds (INCOME)"
-    assert short["missing-cells"] == "the missing cells (AGE, INCOME)"
-    assert short["exact-cells"].endswith("which come out exactly (AGE)")
-    for page in (guarantee.summary(), guarantee.statement()):
-        assert "the noise scales (AGE, INCOME)" in page
-        assert "come out exactly (AGE)" in page
-    assert mv.Guarantee.from_dict(guarantee.to_dict()) == guarantee
-    every = planned(part(["AGE"], "idp-vector", **CLUSTERED),
-                    part(["INCOME"], "idp-vector", **CLUSTERED)).guarantee  # fmt: skip
-    assert "the noise scales" in [condition.short for condition in every.conditions]
-    advised = planned(part(method="idp-vector", k="auto", epsilon=1), RESPONSE).guarantee
-    assert "the choice of parameters (AGE, INCOME)" in [one.short for one in advised.conditions]
-
-
 def test_k_is_left_to_advice_part_by_part():
     """Of iDP by the data, which the guarantee of the whole then says."""
     guarantee = planned(part(method="idp-vector", k="auto", epsilon=1), RESPONSE).guarantee
@@ -251,18 +182,6 @@ def test_units_are_limited_once_for_all_parts():
     assert found.units.n_dropped == 20
     ages, incomes = (found.table.numbers(name).values for name in NUMBERS)
     assert (ages == incomes).all()
-
-
-def test_a_seed_draws_the_same_again_and_protects_nobody():
-    """One stream for each part: what one draws does not hang on the other."""
-    asked = {"seed": 7, **DECLARED}
-    one = mv.protect(people(), parts=[part(**CLUSTERED), RESPONSE], **asked)
-    again = mv.protect(people(), parts=[part(**CLUSTERED), RESPONSE], **asked)
-    other = mv.protect(people(), parts=[part(k=10, epsilon=6), RESPONSE], **asked)
-    assert all((one.data[name] == again.data[name]).all() for name in [*NUMBERS, *WORDS])
-    assert all((one.data[name] == other.data[name]).all() for name in WORDS)
-    assert (one.data["AGE"] != other.data["AGE"]).any()
-    assert one.guarantee.randomness == "seeded"
 
 
 @pytest.mark.parametrize(
@@ -348,17 +267,6 @@ def test_missing_cells_are_each_part_s_business():
     apart = {"missing": "keep", "missing_codes": {"INCOME": [-9]}, "missing_reasons": True}
     coded = mv.protect(table, parts=[part(**CLUSTERED), RESPONSE], **codes | apart)
     assert (coded.data["INCOME"][:3] == -9).all()
-
-
-def test_a_guarantee_of_parts_is_read_again(tmp_path):
-    """With each part; and from a seed nothing of any part is in force."""
-    release = mv.protect(people(), parts=[part(**CLUSTERED), RESPONSE], **DECLARED)
-    folder, _ = release.write(tmp_path / "release")
-    assert mv.Guarantee.read(folder / "guarantee.json") == release.guarantee
-    seeded = planned(part(**CLUSTERED), RESPONSE, seed=1).guarantee
-    assert not any(c.covered for p in seeded.parts for c in p.scopes.by_scope.values())
-    assert "add up" not in seeded.statement()
-    assert mv.Guarantee.from_dict(seeded.to_dict()) == seeded
 
 
 def _set(*path, exact=()):
@@ -447,25 +355,6 @@ type = "whole number"
 """
 
 
-def test_a_recipe_of_parts_gives_what_python_gives(tmp_path):
-    """Domains by attribute, methods by part; what no part names is left out, and said."""
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text(RECIPE)
-    parts = [part(**CLUSTERED), mv.part(WORDS, method="pram", epsilon=0.4, shuffle=True)]
-    found = mv.plan(people(), recipe=recipe)
-    types = {"AGE": "whole number", "INCOME": "whole number", "SEX": "text", "REGION": "text",
-             "HOUSEHOLD": "whole number"}  # fmt: skip
-    assert found.guarantee == mv.plan(people(), parts=parts, types=types, **DECLARED).guarantee
-    assert "Not released: HOUSEHOLD." in found.notes
-    asked = tomllib.loads(RECIPE)
-    asked["parts"][0]["attributes"].append("HOUSEHOLD")
-    with pytest.raises(mv.RequestError, match="its role is identifier"):
-        mv.plan(people(), recipe=asked)
-    asked["parts"][0]["colour"] = "red"
-    with pytest.raises(mv.RequestError, match=r"entry 'parts.0.colour'"):
-        mv.plan(people(), recipe=asked)
-
-
 @pytest.mark.usefixtures("reported")
 def test_the_command_line_releases_parts_by_recipe(tmp_path):
     """Protected, audited, advised on and assessed; flags for a part are refused."""
@@ -515,20 +404,6 @@ def test_a_comparison_weighs_parts_beside_methods_for_the_whole():
     assert run_of_it["information_loss"] == pytest.approx(again["information_loss"])
     with pytest.raises(mv.RequestError, match="parts of a recipe, and there are none"):
         mv.compare(people(), methods="parts", attributes=NUMBERS, bounds=BOUNDS)
-
-
-def test_a_proposed_recipe_takes_parts_in_place_of_its_method():
-    """With the bounds filled in, and whatever else stands in it as `inspect` wrote it."""
-    written = proposed_recipe({name: people()[name] for name in ["AGE", "INCOME"]}).text
-    lines = [line for line in written.splitlines() if not line.startswith(("method", "k =", "eps"))]
-    parts = "".join(
-        f'[[parts]]\nattributes = ["{name}"]\nmethod = "dp-um"\nk = 10\nepsilon = 1\n'
-        for name in BOUNDS
-    )
-    recipe = tomllib.loads("\n".join(lines).replace("# [[parts]]", f"{parts}#", 1))
-    for name, pair in BOUNDS.items():
-        recipe["attributes"][name] |= {"bounds": list(pair), "role": "confidential"}
-    assert mv.plan(people(), recipe=recipe).guarantee.epsilon == 2
 
 
 def test_an_audit_and_advice_show_parts():

@@ -42,20 +42,6 @@ def test_row_scope_is_vector_scope(method, more, model, row):
     assert any("a random order of its own" in note for note in guarantee.notes)
 
 
-def test_bounds_read_from_the_data_keep_row_scope_uncovered_for_laplace():
-    """Shuffling does not take back what the bounds show."""
-    guarantee = mv.plan(people(), method="laplace", shuffle="columns",
-                        **ASKED | {"bounds": mv.bounds_from_data(people())}).guarantee  # fmt: skip
-    assert guarantee.model == "idp"
-    assert not guarantee.scopes.row.covered
-
-
-def test_one_attribute_alone_stays_k_anonymous():
-    """With one column there is nothing to tear apart."""
-    asked = ASKED | {"attributes": ["x"], "shuffle": "columns"}
-    assert mv.plan(people(), method="mdav", **asked).guarantee.model == "k-anonymity"
-
-
 def test_each_attribute_has_an_order_of_its_own():
     """The same cells as unshuffled under one seed, each column in another order."""
     plain = mv.protect(people(), method="dp-um", seed=7, **ASKED).data
@@ -101,14 +87,6 @@ def test_rows_is_what_true_means():
         for given in (True, "rows")
     )
     assert all(np.array_equal(one[name], other[name]) for name in NAMES)
-
-
-def test_a_recipe_takes_it():
-    """By name, and as yes or no."""
-    for given, rows in (("columns", 1.0), ("rows", None), (True, None), (False, None)):
-        recipe = {"microveil": "0.2", "method": "dp-um", "shuffle": given}
-        found = mv.plan(people(), recipe=recipe, **ASKED).guarantee
-        assert found.scopes.row.epsilon == rows
 
 
 @pytest.mark.parametrize("columns", [NAMES, ["x"]])

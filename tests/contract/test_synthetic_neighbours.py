@@ -132,7 +132,7 @@ GRAPH, ALONE = {}, {"structure": "independent"}
 TARGET = {"target": {"AGE": 50}, "delta": 1e-3}
 TREE = {"structure": "tree", "n_records": 50, "budget": {"AGE": 3}}
 CASES = [
-    *itertools.product(PAIRS, [ALONE]),
+    *itertools.product(list(PAIRS)[1::2], [ALONE]),
     *itertools.product(list(PAIRS)[2::2], [TARGET]),
     ("another record", GRAPH), ("a record without values", TREE),
 ]  # fmt: skip
@@ -213,16 +213,6 @@ def test_types_are_those_of_the_declared_columns_in_every_frame(frame, pair):
     one, other = (types_of(release_of(frame(table), **more).data) for table in PAIRS[pair])
     assert one == other
     assert sorted(one) == sorted(ATTRIBUTES)
-
-
-def test_whole_numbers_of_pandas_are_nullable_where_missing_is_protected():
-    """Whether or not a value is missing in the release: which there are is up to the noise."""
-    table = as_pandas(people()).astype({"AGE": "int64", "ROOMS": "int16", "SMOKES": "bool"})
-    data = release_of(table, **ALONE, n_records=3).data
-    assert not data.isna().any(axis=None)
-    assert {name: str(data[name].dtype) for name in ("AGE", "ROOMS", "SMOKES")} == {
-        "AGE": "Int64", "ROOMS": "Int64", "SMOKES": "boolean"
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -1,7 +1,6 @@
 """What a new table promises beyond its budget: streams apart, types and notes that say enough."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import microveil as mv
@@ -65,40 +64,12 @@ def test_the_least_tables_and_the_depths_are_those_of_the_rule():
     assert depths == {100: 2, 354: 2, 355: 3}
 
 
-def test_a_budget_that_hardly_suffices_is_warned_of():
-    """Where the last cuts hold fewer than eleven times their error; not where they hold more."""
-    notes = {}
-    for n in (100, 200):
-        columns = {"AGE": RANDOM.integers(0, 101, n), "CODE": RANDOM.integers(0, 2, n)}
-        notes[n] = " ".join(mv.plan(columns, **asked(columns, epsilon=2)).notes)
-    assert "hardly suffices for the distribution of AGE:" in notes[100]
-    assert "hardly suffices" not in notes[200]
-
-
 @pytest.mark.parametrize(("delta", "warned"), [(1e-9, False), (0.0009, False), (0.001, True)])
 def test_a_delta_of_one_in_n_or_more_is_warned_of(delta, warned):
     """Publishing one person's record would keep it."""
     columns = {"AGE": RANDOM.integers(0, 101, 1000)}
     notes = mv.plan(columns, **asked(columns, delta=delta)).notes
     assert any("delta is 1/n or more" in note for note in notes) == warned
-
-
-@pytest.mark.parametrize("asked_type", ["int64", "int16", "float64", "Int64"])
-def test_no_type_of_pandas_shows_that_a_value_was_missing(asked_type):
-    """A column of whole numbers becomes one of floats for one empty cell: the release does not."""
-    frame = pd.DataFrame({"AGE": pd.Series(RANDOM.integers(0, 101, 500)).astype(asked_type)})
-    released = mv.protect(
-        frame, **asked(["AGE"], missing="protect", resolution={"AGE": 1}, epsilon=4)
-    ).data
-    assert str(released["AGE"].dtype) == "Int64"
-    assert released["AGE"].dropna().between(0, 100).all()
-
-
-def test_a_structure_beside_a_target_is_named_as_unused():
-    """A target decides which tables there are: nothing that was asked for is passed over unseen."""
-    columns = {"AGE": RANDOM.integers(0, 101, 900), "CODE": RANDOM.integers(0, 2, 900)}
-    planned = mv.plan(columns, **asked(columns, epsilon=5, target="CODE"))
-    assert "dp-synthetic has no use for: structure." in planned.notes
 
 
 def test_advice_takes_a_column_without_values_where_being_without_is_protected():
@@ -110,10 +81,3 @@ def test_advice_takes_a_column_without_values_where_being_without_is_protected()
         resolution={"AGE": 1},
     )  # fmt: skip
     assert release.guarantee.method == "dp-synthetic"
-
-
-def test_a_choice_of_exact_cells_is_named_as_unused():
-    """No cell of a record is there to come out exactly, whatever was asked of such cells."""
-    columns = {"AGE": RANDOM.integers(0, 101, 900)}
-    planned = mv.plan(columns, **asked(columns, exact_cells="allow"))
-    assert "dp-synthetic has no use for: exact_cells." in planned.notes

@@ -71,12 +71,6 @@ def test_a_threshold_that_cuts_nothing_is_refused(target):
         mv.plan(PEOPLE, **ASKED, target=target)
 
 
-def test_a_request_without_a_budget_is_refused():
-    """As of every method that draws for one."""
-    with pytest.raises(mv.RequestError, match="needs a budget"):
-        mv.plan(PEOPLE, **{**ASKED, "epsilon": None})
-
-
 @pytest.mark.parametrize("more", [{"structure": "tree"}, {}, {"target": "B"}])
 def test_no_table_of_more_cells_than_a_model_takes_is_measured(more, monkeypatch):
     """Two long lists are not counted against each other; all else is measured as it would be."""

@@ -42,25 +42,6 @@ def test_the_certificate_of_a_new_table_speaks_of_no_clusters_and_no_order_of_ro
         assert f"| {scope} | {compared} |" in statement
 
 
-def test_other_releases_speak_of_theirs():
-    """The test above can fail: means of people alike have clusters."""
-    asked = {name: value for name, value in ASKED.items() if name != "categories"}
-    means = {**asked, "method": "dp-um", "k": 5, "attributes": "AGE", "exact_cells": "allow"}
-    statement = mv.plan(TABLE, **means).guarantee.statement()
-    for scope in Scope:
-        assert f"| {scope} | {scope.meaning} |" in statement
-    assert "clusters" in statement
-
-
-@pytest.mark.parametrize("variant", ["bounds from the data", "categories from the data"])
-def test_where_row_scope_is_not_covered_it_is_said_first_and_why(variant):
-    """What was read from the data is shown; that rows were put in another order is not said."""
-    guarantee = mv.plan(TABLE, **{**ASKED, **VARIANTS[variant]}).guarantee
-    assert not guarantee.scopes.row.covered
-    _, first, *_ = guarantee.statement().split("\n\n")
-    assert first.startswith("**Row scope is not covered.** The rows were drawn anew")
-
-
 def test_a_guarantee_that_is_read_again_says_the_same():
     """The words follow from what the file holds."""
     guarantee = mv.plan(TABLE, **ASKED, delta=1e-9).guarantee

@@ -85,16 +85,6 @@ def test_a_label_of_one_unit_alone_is_shown_no_oftener_than_delta(variance, delt
     assert shown(least - 2) > delta
 
 
-def test_thresholds_are_those_that_were_worked_out_by_hand():
-    """At epsilon 1 and a delta of 1e-9, some 7 standard deviations; for 15 records far more."""
-    of_two = planned(TOWN, replace(TOWN, name="TOWN2")).attributes[0].learning.threshold
-    assert of_two in (99, 100)
-    assert (
-        planned(TOWN, replace(TOWN, name="TOWN2"), max_rows=15).attributes[0].learning.threshold
-        > 14 * of_two
-    )
-
-
 def test_a_draw_is_refused_before_anything_is_asked():
     """With what to declare; a declared column beside it is not counted either."""
     plan = planned(AGE, PAY)

@@ -154,20 +154,6 @@ def test_no_numbers_are_released_where_no_row_is_a_units():
     assert any("no two rows of the new table are one household's" in n for n in new.guarantee.notes)
 
 
-def test_units_of_one_record_are_protected_as_records_are():
-    """The same scales and shares; what differs is that sizes are taken as given."""
-    owners = np.array([f"p{number}" for number in NUMBERS])
-    for method in TAKES:
-        asked = {**ASKED, "method": method, "attributes": ["SEX"], "seed": 1}
-        plain = mv.protect(PEOPLE, **asked)
-        alone = mv.protect({**PEOPLE, "HOUSEHOLD": owners}, **asked, unit="HOUSEHOLD", max_rows=1)
-        assert (plain.data["SEX"] == alone.data["SEX"]).all()
-        assert plain.guarantee.scopes == alone.guarantee.scopes
-        assert plain.guarantee.attributes == alone.guarantee.attributes
-        ids = {condition.id for condition in alone.guarantee.conditions}
-        assert ids >= {"unit-sizes"}
-
-
 # What is said.
 
 
@@ -197,19 +183,6 @@ def test_a_check_of_the_sizes_is_a_condition():
     assert "inside its bounds and that no unit has more than 4 records" in both.short
 
 
-def test_a_file_that_leaves_out_the_sizes_is_refused():
-    """Nor does one without a unit speak of several records."""
-    contents = mv.protect(PEOPLE, **laplace()).guarantee.to_dict()
-    without = {**contents, "conditions": [], "notes": contents["notes"][1:]}
-    several = {
-        **mv.plan(PEOPLE, **{**laplace(), "unit": None, "max_rows": None}).guarantee.to_dict()
-    }
-    several["unit"] = {"column": None, "max_rows": H}
-    for forged in (without, several):
-        with pytest.raises(ValueError, match=r"^$"):
-            mv.Guarantee.from_dict(forged)
-
-
 def test_audits_speak_of_the_unit():
     """Shares and losses are those of all its records, and stay within epsilon."""
     found = mv.audit(PEOPLE, **laplace())
@@ -232,15 +205,6 @@ def test_attacks_on_a_unit_show_more_than_on_a_record_and_no_more_than_is_claime
     row = found.scopes["row"]
     assert row.claimed == pytest.approx(3)
     assert 1 < row.lower_bound <= row.exact <= row.claimed + 1e-9
-
-
-def test_what_is_left_to_advice_takes_units():
-    """No method is weighed that would refuse them, at row scope and at others."""
-    advice = mv.advise(PEOPLE, **laplace())
-    assert {option.method for option in advice.options} <= set(TAKES)
-    for scope, chosen in (("vector", {"laplace"}), ("row", set(TAKES))):
-        asked = {**laplace(), "method": "auto", "scope": scope, "attributes": ["AGE", "SEX"]}
-        assert mv.plan(PEOPLE, **asked).guarantee.method in chosen
 
 
 def test_a_comparison_leaves_out_the_same_records_everywhere():

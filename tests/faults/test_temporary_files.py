@@ -84,9 +84,8 @@ def test_no_copy_of_a_database_is_left(tmp_path, way, number):
     assert left(tmp_path / "tmp") == []
 
 
-@pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGHUP]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_no_hidden_folder_of_a_release_is_left(tmp_path, number):
     """A release that is ended while it is written leaves neither itself nor its hidden folder."""
     pl.DataFrame({"AGE": [i % 90 for i in range(80_000)], "NAME": [SECRET] * 80_000}).write_csv(

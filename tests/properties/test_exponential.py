@@ -102,14 +102,6 @@ def test_exponentials_less_exact_than_said_are_noticed(monkeypatch):
     assert wrong_draws(losses, [1] * 6, rate, rate) > 0
 
 
-def test_bits_are_appended_where_the_first_do_not_decide():
-    """A number beside the border of two equal runs needs as many again, and then again."""
-    for power, due in ((20, 128), (200, 256), (400, 512)):
-        digits = Digits(Fraction(1, 2) - Fraction(1, 2**power))
-        assert draw_run([Fraction(1)] * 2, [1, 1], Fraction(1), digits) == 0
-        assert digits.n_bits == due
-
-
 @given(rates, st.integers(0, 600), st.integers(1, 300))
 def test_exponentials_are_off_by_less_than_they_are_said_to_be(rate, whole, places):
     """In units of the last place, against Taylor's series in whole numbers."""
@@ -257,9 +249,3 @@ def test_sums_over_stretches_are_those_of_whole_numbers(runs, length):
     products = [size * weight for size, weight in runs]
     due = [sum(products[start : start + length]) for start in range(0, len(products), length)]
     assert whole_numbers(found) == due
-
-
-def test_weights_that_are_all_0_are_refused():
-    """There is nothing to draw."""
-    with pytest.raises(ValueError, match="the bound must be at least 1"):
-        draw_weighted(np.ones(2, dtype=np.int64), plain.limbs([0, 0]), RandomSource.seeded(1))

@@ -139,22 +139,6 @@ def test_an_overwhelming_penalty_joins_everybody(unit):
     assert noise_aware(np.arange(20), 2, 10**307).sizes.tolist() == [20]
 
 
-@given(
-    st.lists(st.integers(-1000, 1000), min_size=1, max_size=60), st.integers(-FAR, FAR), st.data()
-)
-def test_only_differences_between_values_matter(values, shift, data):
-    """Shifting whole numbers, doubling floats, changing the type: the same sizes."""
-    values = np.sort(np.array(values))
-    k = data.draw(st.integers(1, len(values)))
-    sizes = optimal_sizes(values, k).tolist()
-    assert optimal_sizes(values + shift, k).tolist() == sizes
-    assert optimal_sizes(values.astype(np.int16), k).tolist() == sizes
-    assert optimal_sizes(values.astype(np.float32) / 8, k).tolist() == sizes
-    joined = noise_aware_sizes(values, k, 1e4).tolist()
-    assert noise_aware_sizes(values + shift, k, 1e4).tolist() == joined
-    assert noise_aware_sizes(values / 8, k, 1e4 / 64).tolist() == joined
-
-
 @pytest.mark.parametrize("k", [1, 2, 3, 7])
 def test_equal_values_do_not_make_clusters_of_2k(k):
     """Not even where they would lose nothing."""
@@ -172,18 +156,6 @@ def test_equal_values_keep_the_order_of_records(values, data):
         steps = np.diff(labels[by_value])
         assert set(steps.tolist()) <= {0, 1}
         assert labels[by_value[0]] == 0
-
-
-@given(st.lists(small, min_size=2, max_size=40, unique=True), st.randoms(use_true_random=False))
-def test_clusters_do_not_depend_on_the_order_of_distinct_values(values, random):
-    """Permuting records with different values permutes their labels, n = 2k included."""
-    order = list(range(len(values)))
-    random.shuffle(order)
-    permuted = [values[place] for place in order]
-    k = len(values) // 2
-    for size in {k, 2}:
-        labels = optimal(values, size).labels
-        assert optimal(permuted, size).labels.tolist() == labels[order].tolist()
 
 
 def test_of_equally_good_cuts_the_leftmost_is_taken():

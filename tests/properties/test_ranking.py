@@ -59,14 +59,6 @@ def test_clusters_among_others_are_those_of_the_same_records(present, data):
     assert among.n_records == len(present)
 
 
-def test_clusters_among_others_have_places_for_all_of_these():
-    """Where the table is too long for the bytes of the order, and where some are in no cluster."""
-    pair, sizes = np.array([1, 0], dtype=np.int8), np.array([2])
-    clusters = partition.Partition(order=pair, sizes=sizes, n_records=5)
-    present = np.arange(300) >= 295
-    assert clusters.among(present).order.tolist() == [296, 295]
-
-
 @given(st.lists(small, min_size=3, max_size=40), st.data())
 def test_what_widening_costs_is_held_against_clusters_before_it(values, data):
     """Their number and sum of squares are those of clusters of k ranks, not of merged ones."""
@@ -139,13 +131,6 @@ def test_clusters_do_not_depend_on_the_order_of_distinct_values(values, random):
     labels = partition.ranking(np.array(values), 2).labels
     permuted = partition.ranking(np.array([values[place] for place in order]), 2).labels
     assert permuted.tolist() == labels[order].tolist()
-
-
-def test_broadcast_gives_every_record_its_cluster_value():
-    """Broadcast and labels agree."""
-    values = np.random.Generator(np.random.PCG64(1)).integers(0, 50, 1000)
-    parts, clusters = by_rank(values, 7)
-    assert np.array_equal(parts.broadcast(clusters.sums), clusters.sums[parts.labels])
 
 
 @pytest.mark.parametrize(

@@ -191,41 +191,6 @@ def test_a_rate_one_percent_too_high_is_noticed():
         assert not at_most_exponential(loss_of_two_levels(rates), pure_cost(RATES))
 
 
-def in_classes(codes, other, weight):
-    """The law of one median over runs of candidates that neither of two tables tells apart."""
-    runs = plain.node_classes(codes, 0, FAR + 1, weight, also=other)
-    total = sum(many * own for _, many, own in runs)
-    return {first: Fraction(many * own, total) for first, many, own in runs}
-
-
-def divergence_over_rho(rate, accounted):
-    """Renyi's divergence of order 2 over what is accounted, where half of all candidates rise.
-
-    A record passes all candidates; half of them have less than half of the records below them and
-    come nearer, half have more and go farther.
-    """
-    weight = capped(median_weights(rate, 4))
-    half = FAR >> 1
-    one, other = (half, half, half, FAR), (0, half, half, half)
-    before, after = in_classes(one, other, weight), in_classes(other, one, weight)
-    total = sum(before[run] ** 2 / after[run] for run in before)
-    return math.log(total) / float(2 * accounted)
-
-
-def test_one_level_costs_nearly_the_rho_that_it_is_accounted():
-    """rate**2 / 2 is not to be had for less: at a small rate all of it is spent."""
-    rate = Fraction(1, 10)
-    assert 0.99 < divergence_over_rho(rate, rate**2 / 2) <= 1
-    for larger in (Fraction(1, 2), Fraction(1), Fraction(3)):
-        assert divergence_over_rho(larger, larger**2 / 2) <= 1
-
-
-def test_a_rho_one_percent_too_low_is_noticed():
-    """The same two tables find it."""
-    rate = Fraction(1, 10)
-    assert divergence_over_rho(rate, rate**2 / 2 * Fraction(99, 100)) > 1
-
-
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.tuples(st.integers(-(10**6), 10**6), st.integers(33, 10**7)),

@@ -289,15 +289,3 @@ def test_a_share_is_stated_only_where_it_bounds_an_attribute():
     assert all(cost <= share for cost, share in zip(costs, shares, strict=True))
     for more in ({}, {"target": ("A1", None)}, {"structure": "independent", "delta": "1e-9"}):
         assert {part.share for part in planned(kinds, **more).attributes} == {None}
-
-
-def test_a_certificate_divides_no_budget_that_is_not_divided():
-    """It says what attributes have of their own, or that they have it together."""
-    together, apart = (
-        mv.plan(people(), **ASKED, epsilon=20, structure=structure).guarantee.statement()
-        for structure in ("graph", "independent")
-    )
-    assert "20, spent on 4 attributes together" in together
-    assert together.count("| none of its own |") == 4
-    assert "20, divided among 4 attributes" in apart
-    assert "none of its own" not in apart

@@ -354,25 +354,6 @@ def _law(losses, rate):
     return [above - below for below, above in itertools.pairwise(ends)]
 
 
-def test_a_score_of_three_records_would_be_noticed():
-    """Were a table of three attributes not summed over the target, what is public would count."""
-    fitting = fitting_of(3)
-    expected = expected_by(TRIPLES, fitting, "independence")
-    ((scope, table),) = expected.items()
-    public = choosing._public(table, 3)
-
-    def scored(counts):
-        slices = (counts << choosing.SCORE_BITS) - public[None]
-        return int(np.abs(slices).sum() + np.abs(slices.sum(axis=0)).sum())
-
-    counted = all_counts(fitting, 3, [scope])
-    moved = max(
-        abs(scored(counted[one][scope]) - scored(counted[other][scope]))
-        for one, other in neighbours(COMPLETE, 3)
-    )
-    assert moved > 2 << choosing.SCORE_BITS
-
-
 def test_two_scores_may_move_by_four_records_apart():
     """The range that a choice is accounted for is reached: less would not do."""
     near, far = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])

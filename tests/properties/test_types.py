@@ -273,57 +273,6 @@ def test_columns_left_to_the_program_do_not_become_text_by_one_value(tmp_path, p
 
 
 @pytest.mark.usefixtures("quick")
-def test_codes_and_mixed_words_are_text_as_before(tmp_path):
-    """A column that more than a tenth of its values make text is left out, not refused."""
-    for column in (["01234", "98101"] * 6, ["12", "12a", "x"] * 4, ["007"] * 3 + NUMBERS[3:]):
-        path = csv_of(tmp_path, NUMBERS, column)
-        release = files.protect_file(path, tmp_path / "new", overwrite=True, **WHOLE)
-        assert release.data.columns == ["X"]
-    kept = files.protect_file(
-        csv_of(tmp_path, NUMBERS, neighbour(NUMBERS, LATE, "007")), tmp_path / "kept",
-        keep=["KEPT"], **WHOLE,
-    )  # fmt: skip
-    assert kept.data["KEPT"][LATE] == "007"
-    declared = {"types": {"X": "whole number", "KEPT": "text"}, "attributes": ["X"], **WHOLE}
-    left_out = files.protect_file(
-        csv_of(tmp_path, NUMBERS, neighbour(NUMBERS, EARLY, "007")), tmp_path / "out", **declared
-    )
-    assert left_out.data.columns == ["X"]
-
-
-@pytest.mark.usefixtures("quick")
-def test_declared_categories_are_text_whatever_they_look_like(tmp_path):
-    """Categories that are digits are read as text, whether or not a word stands among them."""
-    request = {
-        "method": "pram",
-        "epsilon": 1,
-        "attributes": ["X"],
-        "bounds": {"X": ["1", "2", "x"]},
-    }
-    seen = [
-        seen_of_file(tmp_path, cells, TEXT, **request)
-        for cells in (["1", "2"] * 6, neighbour(["1", "2"] * 6, EARLY, "x"))
-    ]
-    assert seen[0] is not None
-    assert seen[0] == seen[1]
-    assert seen[0]["schema"] == {"X": pl.String}
-
-
-@pytest.mark.usefixtures("quick")
-def test_that_there_are_no_decimals_is_read_from_the_data_too(tmp_path):
-    """Resolutions asked for from the data are marked as such where all values are whole."""
-    request = {**WHOLE, "attributes": ["X"], "decimals_from_data": True}
-    whole, cents = (
-        seen_of_file(tmp_path, cells, NUMBERS, **request)
-        for cells in (NUMBERS, neighbour(NUMBERS, EARLY, "1.25"))
-    )
-    assert whole["guarantee"]["attributes"]["X"]["resolution_source"] == "read from the data"
-    assert whole["guarantee"] == cents["guarantee"]
-    stated = seen_of_file(tmp_path, NUMBERS, NUMBERS, **request, types={"X": "whole number"})
-    assert stated["guarantee"]["model"] == "dp"
-
-
-@pytest.mark.usefixtures("quick")
 def test_bounds_asked_from_the_data_are_read_or_refused(tmp_path):
     """A named column of zeros, from which no bounds can be read, is not released without them."""
     request = {"method": "idp-cbls", "k": 3, "epsilon": 1, "exact_cells": "allow",

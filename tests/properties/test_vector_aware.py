@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
@@ -17,7 +17,6 @@ from microveil.partition.vector_search import vector_aware, vector_aware_sizes
 from reference import vector_aware as plain
 
 ROUNDING = 1e-9
-FAR = 2**61
 
 tied = st.integers(0, 4)
 small = st.integers(-500, 500)
@@ -145,25 +144,6 @@ def test_few_candidates_find_nearly_what_all_find(name, share, exact_allowed, mo
     assert measured(values, few, share) <= 1.02 * measured(values, every, share)
 
 
-@given(tables(40), shares, st.integers(-FAR, FAR), st.integers(2, 2**41), st.booleans())
-def test_neither_origin_nor_unit_matters(values, share, shift, factor, exact_allowed):
-    """A constant added, or a whole number multiplied by, leaves the sizes as they are."""
-    values = np.array(sorted(value % 2**20 for value in values))
-    sizes = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed).tolist()
-    for others in (values + shift, values * factor):
-        found = vector_aware_sizes(others, 3, share, exact_allowed=exact_allowed)
-        assert found.tolist() == sizes
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=20))
-@example([0.0, 0.0, 1.0, 6.6e231, 6.6e231, 6.6e231])
-def test_floats_of_any_magnitude(values):
-    """Sizes are valid for floats too."""
-    sizes = vector_aware(values, 3, 1.0).sizes
-    assert sizes.sum() == len(values)
-    assert sizes.min() >= 3
-
-
 @pytest.mark.parametrize("share", [1e-320, 1e-200, 1e200, 1.7e308])
 def test_any_share(share):
     """With hardly any budget one cluster, with any amount of it many."""
@@ -240,87 +220,6 @@ def test_paths_are_the_shortest(values, k, exact_allowed, data):
         assert again == pytest.approx(totals, rel=1e-12)
         least = plain.shortest_path(values, k, three, places.tolist(), exact_allowed=exact_allowed)
         assert totals @ [1, *three] == pytest.approx(least, rel=1e-11)
-
-
-@given(tables(40), st.integers(3, 4), shares, st.booleans())
-def test_where_sweeps_end_no_single_change_helps(values, k, share, exact_allowed):
-    """No split, joining or new cut has a smaller objective; no sweep ever has a larger one."""
-    n = len(values)
-    assume(n >= k)
-    in_order = np.array([value - values[0] for value in values], dtype=float)
-    cuts = np.array([0, n])
-    objective = plain.objective(values, [n], share)
-    for _ in range(50):
-        totals, better = np.empty(4), np.empty(n // k + 2, dtype=np.int64)
-        kernel.cut_totals(in_order, cuts, totals)
-        noise = 2 / share**2
-        n_runs = kernel.sweep(in_order, cuts, k, exact_allowed, noise, totals, better)
-        cuts = better[: n_runs + 1].copy()
-        swept = plain.objective(values, np.diff(cuts).tolist(), share)
-        assert swept <= objective * (1 + ROUNDING)
-        if swept >= objective * (1 - ROUNDING):
-            break
-        objective = swept
-    for sizes in plain.single_changes(np.diff(cuts).tolist(), k):
-        if plain.allowed(values, sizes, exact_allowed=exact_allowed):
-            assert plain.objective(values, sizes, share) >= swept * (1 - 2 * ROUNDING)
-
-
-def best_fixed_size(values, k, share, exact_allowed, known):
-    """The kernel's answer."""
-    in_order = np.array([value - values[0] for value in values], dtype=float)
-    sums = np.empty((len(values) + 1, 4))
-    kernel.running_sums(in_order, sums)
-    return kernel.best_fixed_size(in_order, sums, k, exact_allowed, 2 / share**2, known)
-
-
-# Sums of the values beyond 2**53, of squares beyond 2**106: clusters that part the islands.
-parted = st.lists(st.integers(0, 10**5), min_size=12, max_size=12).map(
-    lambda values: [
-        4 * 10**15 * (nth // 4) + 10**6 * (nth % 4) + value for nth, value in enumerate(values)
-    ]
-)
-
-
-@given(st.one_of(tables(60), parted), shares, st.booleans())
-def test_the_kernel_names_the_best_fixed_size(values, share, exact_allowed):
-    """If it is below what is known, and told apart from it by a millionth."""
-    n, k = len(values), 3
-    objectives = {
-        size: plain.objective(values, others, share)
-        for size in range(k, n // 2 + 1)
-        if plain.allowed(
-            values, others := ranking_sizes(n, size).tolist(), exact_allowed=exact_allowed
-        )
-    }
-    size = best_fixed_size(values, k, share, exact_allowed, math.inf)
-    assert (size > 0) == bool(objectives)
-    if objectives:
-        least = min(objectives.values())
-        assert objectives[size] <= least * (1 + ROUNDING)
-        assert best_fixed_size(values, k, share, exact_allowed, least * (1 - 1e-6)) == 0
-        above = best_fixed_size(values, k, share, exact_allowed, least * (1 + 1e-6))
-        assert (above > 0) == (least > 0)
-
-
-@pytest.mark.parametrize("name", data_sets(3))
-@pytest.mark.parametrize("share", [1, 1000])
-def test_a_search_that_finds_nothing_leaves_the_best_fixed_size(name, share, monkeypatch):
-    """The bound by fixed sizes does not rest on the search."""
-    monkeypatch.setattr(vector_search, "_scan", lambda _, __, best: [best])
-    monkeypatch.setattr(vector_search, "_swept", lambda _, best, __: best)
-    monkeypatch.setattr(vector_search, "_ROUNDS", 0)
-    for n in (100, 2500):
-        values = data_sets(n)[name]
-        ours = measured(values, vector_aware_sizes(values, 3, share), share)
-        fixed = [measured(values, ranking_sizes(n, size), share) for size in range(3, n + 1)]
-        assert ours == pytest.approx(min(fixed), rel=ROUNDING)
-
-
-@given(st.floats(1e-250, 1e250))
-def test_cube_roots(number):
-    """Off by less than 1e-12 of the root."""
-    assert kernel.cube_root(number) == pytest.approx(number ** (1 / 3), rel=1e-12)
 
 
 def test_labels_are_in_the_order_of_values():

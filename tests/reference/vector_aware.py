@@ -71,17 +71,6 @@ def least_by_search(in_order, k, share, *, exact_allowed):
     )
 
 
-def single_changes(sizes, k):
-    """Sizes after one run is split, two are joined, or two are cut anew."""
-    for n_parts in (1, 2):
-        for at in range(len(sizes) - n_parts + 1):
-            head, tail = sizes[:at], sizes[at + n_parts :]
-            stretch = sum(sizes[at : at + n_parts])
-            yield [*head, stretch, *tail]
-            for first in range(k, stretch - k + 1):
-                yield [*head, first, stretch - first, *tail]
-
-
 def shortest_path(in_order, k, weights, places, *, exact_allowed):
     """The least weighted cost over cuts at these places: a quadratic dynamic programme."""
     numbers = [int(number) for number in in_order]

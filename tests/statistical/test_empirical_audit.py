@@ -15,7 +15,7 @@ from scipy.stats import binom, binomtest
 
 import microveil as mv
 from microveil.audit.empirical import audit as verb
-from microveil.audit.empirical.bounds import least_proportion, lower_bound, most_shown
+from microveil.audit.empirical.bounds import least_proportion, lower_bound
 from microveil.audit.empirical.experiments import (
     CERTAIN,
     CellExperiment,
@@ -117,30 +117,6 @@ def test_a_bound_exceeds_the_truth_no_more_often_than_stated(epsilon):
     # And it is no vacuous bound: with many runs it comes near.
     shown = lower_bound(of_table(200_000), of_neighbour(200_000), 0.9)
     assert epsilon - 0.05 <= shown <= epsilon or (epsilon == 0 and shown < 0.05)
-
-
-def test_the_choice_of_the_threshold_costs_no_confidence():
-    """Where table and neighbour are the same, scores of many values show more than 0 rarely."""
-    random = np.random.default_rng(3)
-    found = bounds_of(lambda: random.normal(size=60), lambda: random.normal(size=60), 0.8)
-    assert (found > 0).sum() <= binom.isf(1e-4, 400, 0.2)
-
-
-def test_what_cannot_be_confused_shows_the_most_that_runs_can():
-    """Whichever half and side: certain scores give `most_shown`, and few runs give 0."""
-    for runs in (2, 3, 7, 200, 2001):
-        found = lower_bound(np.full(runs, 2.0), np.full(runs, -1.0), 0.95)
-        assert found == most_shown(runs, 0.95)
-    assert most_shown(2, 0.95) == most_shown(4, 0.95) == 0
-    assert most_shown(20_000, 0.99) > most_shown(200, 0.99) > 0
-
-
-def test_the_most_that_runs_can_show_is_that_of_two_clopper_pearson_bounds():
-    """All of the deciding half against none of it, each with half of the allowed error."""
-    for runs, deciding in ((400, 200), (401, 201)):
-        high = binomtest(0, deciding, alternative="less").proportion_ci(0.995, "exact").high
-        low = binomtest(deciding, deciding, alternative="greater").proportion_ci(0.995, "exact").low
-        assert most_shown(runs, 0.99) == pytest.approx(np.log(low / high), rel=1e-9)
 
 
 def test_evidence_of_the_neighbour_counts_as_that_of_the_table():
@@ -335,19 +311,6 @@ def test_rows_tell_what_the_column_row_by_row_tells(values, seed):
         assert abs((abs(fewer) == CERTAIN).mean() - (abs(more) == CERTAIN).mean()) < 0.2
 
 
-def test_the_numbering_of_clusters_tells_nothing_by_rows():
-    """The same clusters in another order, as clusters by distance may come, are the same."""
-    grid = tuned(PEOPLE, on_people("dp-um")).part.grid
-    sums, labels = np.array([300_000, 600_000, 800_000]), np.repeat([0, 1, 2], 10)
-    sizes, scales = np.full(3, 10), np.full(3, 5000 << grid.bits)
-    table = Clustered(sums=sums, sizes=sizes, scales=scales, labels=labels)
-    turned = Clustered(sums=sums[[2, 0, 1]], sizes=sizes, scales=scales, labels=(labels + 1) % 3)
-    for of_neighbour in (False, True):
-        experiment = by_rows(table, turned, grid, isotonic=False)
-        scores = experiment.scores(100, RandomSource.seeded(1), of_neighbour=of_neighbour)
-        assert not scores.any()
-
-
 def test_without_the_order_of_clusters_less_is_shown():
     """Sorted centroids are a function of the centroids: they still tell, and not more."""
     mechanism = tuned(PEOPLE, on_people("idp-cbls"))
@@ -445,16 +408,6 @@ def test_too_little_noise_is_found(method):
     assert "CONTRADICTED: the claim at" in found.to_text()
 
 
-def test_no_noise_is_found():
-    """Sums that are hardly perturbed at all show the most that runs can."""
-    part, made = planned(PEOPLE, on_people("dp-um"))
-    broken = replace(part, scales=np.ones_like(part.scales))
-    found = verb.measured(broken, made, runs=2000, confidence=0.999, audit_seed=1)
-    assert found.contradicted == ("cluster", "vector")
-    for finding in found.scopes.values():
-        assert finding.lower_bound == found.most_that_runs_can_show
-
-
 def test_a_share_is_held_against_its_part_of_the_claim():
     """Of attributes with weights 3 and 1 the second is claimed a quarter; either can be named."""
     request = on_people("idp-cbls", attributes=["A", "B"], budget={"A": 3, "B": 1})
@@ -488,24 +441,6 @@ def test_records_without_a_value_take_no_part():
     assert mv_empirical(other, runs=200, **joint).contradicted == ()
     for mechanism in (tuned({"A": holes}, request), tuned(other, joint)):
         assert (mechanism.table.sums == mechanism.part.sums).all()
-
-
-@pytest.mark.parametrize(("blocks", "together"), [(None, 2), ([["B"], ["A"]], 1)])
-def test_clusters_are_formed_by_the_attributes_of_the_block(blocks, together):
-    """By those that the plan formed them by, and by no others."""
-    request = on_people("kanon-dp", attributes=["A", "B"], blocks=blocks)
-    mechanism = tuned(PEOPLE, request)
-    assert len(mechanism.columns) == together
-    assert (mechanism.table.sums == mechanism.part.sums).all()
-
-
-@pytest.mark.parametrize(("method", "sorted_only"), [("record-dp", True), ("kanon-dp", False)])
-def test_clusters_by_distance_are_seen_without_their_order(method, sorted_only):
-    """The order in which MDAV forms clusters is not seen in a release."""
-    part, whole = planned(PEOPLE, on_people(method, attributes=["A", "B"]))
-    experiments = verb._centroid_experiments(tuned_to(part, whole.prepared), whole)
-    assert experiments["vector"].ascending is sorted_only
-    assert experiments["row"].rows
 
 
 def test_few_runs_show_nothing_and_say_so():

@@ -4,7 +4,6 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -21,7 +20,6 @@ from microveil.audit.empirical.measurements import (
     _Weights,
     measurement_experiment,
 )
-from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
@@ -166,16 +164,6 @@ def test_neighbours_differ_in_one_record_within_the_domain(own):
     if values is GAP:
         assert counted(column) - Counter([0]) + Counter([upper]) in found
         assert any(other[None] for other in found) == ("missing" in own)
-
-
-@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(5)])
-def test_weights_by_rank_are_those_of_the_distance_from_the_middle(rate):
-    """For every number of records, even or odd, and beyond where weights are constant."""
-    first, *_ = falling = whole_numbers(median_weights(rate, 150))
-    weights = _Weights.of(rate, 150)
-    for n_records in range(151):
-        off = [min(abs(2 * rank - n_records), len(falling) - 1) for rank in range(n_records + 1)]
-        assert weights.by_rank(n_records).tolist() == [falling[o] / first for o in off]
 
 
 def test_scores_of_cuts_are_the_logarithm_of_their_chance():

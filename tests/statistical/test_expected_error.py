@@ -107,11 +107,3 @@ def test_the_expected_error_is_that_of_seeded_releases(method, steps, few, most)
     for part, mean, doubt in zip(planned.attributes, means, doubts, strict=True):
         told = expected[part.attribute.name].mean_squared_error
         assert abs(told - mean) <= max(0.1 * mean, 4 * doubt, RARE)
-
-
-def test_a_constant_attribute_is_hopeless_under_noise_and_fine_without():
-    """Publishing its mean is perfect; noise can but spoil it."""
-    request = {"k": 8, "epsilon": 1, "attributes": ["same"], "bounds": {"same": (0, 50)}}
-    assert expectations(mv.plan(people(), method="dp-um", **request))["same"].hopeless
-    exact = mv.plan(people(), method="idp-cbls", exact_cells="allow", **request)
-    assert not expectations(exact)["same"].hopeless

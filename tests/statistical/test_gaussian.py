@@ -42,12 +42,6 @@ def test_draws_follow_the_discrete_gaussian_law(variance):
         assert fit(draws, variance * off) < 1e-6
 
 
-def test_a_rounded_normal_variable_is_rejected():
-    """The discrete law is not that of rounded numbers: at variance 1 the test tells them apart."""
-    rounded = np.rint(np.random.default_rng(1).normal(size=DRAWS)).astype(np.int64)
-    assert fit(rounded, Fraction(1)) < 1e-6
-
-
 def test_proposals_kept_by_a_law_a_little_off_are_rejected(monkeypatch):
     """Keeping a proposal with probability exp(-0.9 gamma), not exp(-gamma), shows."""
     keep = gaussian._exponential

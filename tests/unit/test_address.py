@@ -40,27 +40,6 @@ def test_a_password_is_refused_and_not_repeated(place, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "location", "table", "query"),
-    [
-        ("people.csv", "people.csv", None, None),
-        ("a?table=b.csv", "a?table=b.csv", None, None),
-        ("p.DB?table=a%20b", "p.DB", "a b", None),
-        ("p.db?query=a&table=b?c", "p.db", None, "a&table=b?c"),
-        ("postgres://h/d?table=t", "postgresql://h/d", "t", None),
-        ("postgresql://u@h:5/d?sslmode=require&table=t&host=/x",
-         "postgresql://u@h:5/d?sslmode=require&host=/x", "t", None),
-        ("postgresql://h/d?host=/x&query=SELECT 1 % 2", "postgresql://h/d?host=/x", None,
-         "SELECT 1 % 2"),
-        ("https://h/a/p.csv?version=2", "https://h/a/p.csv?version=2", None, None),
-    ],
-)  # fmt: skip
-def test_an_address_says_where_and_which(place, location, table, query):
-    """What connects is kept apart from the table or the query."""
-    address = address_of(place)
-    assert (address.location, address.table, address.query) == (location, table, query)
-
-
-@pytest.mark.parametrize(
     "place",
     ["p.db?table=a&table=b", "p.db?table=a&query=b", "p.db?table=", "p.db?query= ", "p.db?mode=rw",
      "postgresql://h/d?table=", "https://", "https://h:x/p.csv", "file://elsewhere/p.csv"],

@@ -38,15 +38,6 @@ def test_what_all_steps_spend_is_the_budget_and_never_more(own):
     assert set(accounted.attributes) == set(PEOPLE)
 
 
-def test_an_epsilon_of_a_part_is_its_own_and_less_than_the_whole():
-    """Of rho what it comes to beside the release's delta; parts do not add up to the whole."""
-    accounted = mv.audit(PEOPLE, epsilon=3, delta=1e-9, **ASKED).accounted
-    parts = [float(accounted.epsilon(spent)) for spent in accounted.attributes.values()]
-    assert max(parts) < float(accounted.epsilon(accounted.total)) <= 3.001
-    pure = mv.audit(PEOPLE, epsilon=3, **ASKED).accounted
-    assert pure.epsilon(pure.attributes["AGE"]) == pure.attributes["AGE"]
-
-
 def test_it_hangs_on_no_table_and_says_so():
     """Another table of as many records has the same audit; the text claims no look at this one."""
     others = {**PEOPLE, "AGE": np.zeros(1000, dtype=int)}

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import shutil
 import stat
 import subprocess
@@ -21,7 +20,6 @@ from command import run
 from microveil.cli.console import command_line
 from microveil.commands import demo, files
 from microveil.errors import FileError
-from microveil.text.figures import figure
 
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
@@ -142,20 +140,6 @@ def test_semicolons_and_decimal_commas_go_in_and_come_out(folder):
     assert lines[0] == "AGE;NET"
     assert all("." not in line for line in lines)
     assert any("," in line for line in lines)
-
-
-def test_decimals_that_begin_late_are_read_when_declared(folder):
-    """A column of whole numbers whose decimals come late is read as decimal if said so."""
-    (folder / "late.csv").write_text("NET\n" + "5\n7\n" * 6000 + "5.25\n")
-    request = ["--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "NET",
-               "--bounds", "NET=0:10"]  # fmt: skip
-    done = run("protect", "late.csv", *request, "-o", "out", folder=folder)
-    assert done.returncode == 2
-    assert "line 12002" in done.stderr
-    assert "--resolution NAME=0.01" in done.stderr
-    done = run("protect", "late.csv", *request, "--resolution", "NET=0.01", "-o", "out",
-               folder=folder)  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_recipe_and_flags_make_a_request(folder):
@@ -383,62 +367,6 @@ def test_demo_leaves_out_columns_that_say_nothing(folder):
     assert "no column holds numbers or dates that differ" in done.stderr
 
 
-def test_demo_shows_one_figure_for_records_found_again(invented):
-    """The share in the table above is that of the key figures below."""
-    told, _ = invented
-    (above,) = re.findall(r"% of rows found.*\)((?: +\S+){4})\n", told)
-    new, *others = above.split()
-    assert new == "-"  # nobody's rows
-    assert others == re.findall(r"records found again: (\S+) %", told)
-
-
-def test_demo_tells_of_each_release_what_its_files_hold(invented):
-    """Error, chance, exact cells and the epsilon of each scope, in the column of its method."""
-    told, shown = invented
-
-    def row(title):
-        (found,) = re.findall(rf"^{re.escape(title)}.*?((?: +\S+){{4}})$", told, re.MULTILINE)
-        return found.split()
-
-    scopes = {
-        "cluster": row("epsilon while everybody stays in their cluster"),
-        "vector": row("epsilon when the clusters are formed anew"),
-        "row": row("epsilon whatever is looked at"),
-    }
-    original = pl.read_csv(shown / "original.csv")
-    methods = ("dp-synthetic", "laplace", "idp-vector", "idp-cbls")
-    assert [*methods] in [line.split() for line in told.splitlines()]
-    for place, method in enumerate(methods):
-        guarantee = json.loads((shown / method / "guarantee.json").read_text())
-        manifest = json.loads((shown / f"{method}-custodian" / "manifest.json").read_text())
-        for scope, held in guarantee["scopes"].items():
-            assert scopes[scope][place] == (f"{held['epsilon']:g}" if held["covered"] else "none")
-        released = pl.read_csv(shown / method / "data.csv")
-        names = list(guarantee["attributes"])
-        paired = method != "dp-synthetic"
-        found = mv.assess(original, released, names, paired=paired).to_dict()
-        spread = float(row("distributions (sorted")[place])
-        assert spread == pytest.approx(found["sorted_error"], rel=0.01)
-        if paired:
-            error = float(row("each row's values")[place])
-            assert error == pytest.approx(found["mean_sse"], rel=0.01)
-        exact = sum(part.get("exact_cells", 0) for part in manifest["attributes"].values())
-        share = 100 * exact / (original.height * len(names))
-        assert row("% of cells published as they are")[place] == f"{share:.3g}"
-    assert f"(chance {figure(100 / original.height)})" in told
-
-
-def test_each_custodians_folder_of_the_demo_has_its_report(invented):
-    """Every release of the demo comes with a custodian's report that names its table."""
-    _, shown = invented
-    releases = [path for path in shown.iterdir() if (path / "data.csv").exists()]
-    assert len(releases) == 4
-    for release in releases:
-        page = (shown / f"{release.name}-custodian" / "report.html").read_text()
-        assert hashlib.sha256((release / "data.csv").read_bytes()).hexdigest() in page
-        assert f"release by {release.name}<" in page
-
-
 def test_demo_counts_no_missing_cell_among_those_published():
     """Where every value that is there comes out as it is, that is all of them."""
     table = pl.DataFrame({"A": [5, None, 5, 5, None, 5, 5, 5]})
@@ -477,20 +405,6 @@ def test_help_and_methods(folder):
     listed = run("methods", folder=folder).stdout
     for method in mv.methods():
         assert method["id"] in listed
-
-
-def test_assess_compares_tables_of_any_tool(folder):
-    """Different lengths are an error; a missing column too; text output names the measures."""
-    frame = pl.read_csv(folder / "people.csv")
-    frame.with_columns(pl.col("INCOME") + 1).write_csv(folder / "other.csv")
-    done = run("assess", "people.csv", "other.csv", "--attributes", "INCOME,AGE", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert "Information loss" in done.stdout
-    frame.head(10).write_csv(folder / "short.csv")
-    assert run("assess", "people.csv", "short.csv", folder=folder).returncode == 2
-    done = run("assess", "people.csv", "other.csv", "--attributes", "NONE", folder=folder)
-    assert done.returncode == 2
-    assert Path(folder, "other.csv").exists()
 
 
 def test_one_record_does_not_decide_the_type_of_a_released_column(folder):

@@ -12,8 +12,7 @@ from command import run
 from microveil.commands.asking import split_pairs
 from microveil.commands.proposal import proposed_recipe
 from microveil.errors import RequestError
-from microveil.protect.recipe import merged, read_recipe
-from microveil.schema import Ordered
+from microveil.protect.recipe import merged
 
 LEVELS = ["none", "school", "degree"]
 INCOME = ["<=50K", ">50K"]
@@ -69,15 +68,6 @@ def test_flags_declare_categories_and_their_order(file):
     assert set(data["E"]) <= set(LEVELS)
 
 
-def test_bounds_of_text_stay_a_synonym(file):
-    """As they were: with colons, for pram."""
-    _, guarantee = protected(
-        file, "--method", "pram", "--epsilon", "1", "--attributes", "E",
-        "--bounds", "E=none:school:degree",
-    )  # fmt: skip
-    assert guarantee["attributes"]["E"]["domain"] == LEVELS
-
-
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
@@ -121,30 +111,6 @@ def test_what_is_wrong_with_a_list_is_said_and_nothing_written(file, flags, mess
 
 def entry(**more):
     return {"role": "confidential", "type": "text", **more}
-
-
-def test_a_recipe_lists_categories_and_says_whether_they_are_ordered():
-    """Ordered ones serve every method; those in no order are left out where they cannot be."""
-    recipe = {
-        "k": 5,
-        "epsilon": 1,
-        "attributes": {
-            "E": entry(categories=LEVELS, ordered=True),
-            "income": entry(categories=INCOME, ordered=False),
-            "CODE": entry(type="whole number", categories=[1, 2, 9], ordered=True),
-        },
-    }
-    assert read_recipe(recipe)["categories"] == {
-        "E": Ordered(tuple(LEVELS)),
-        "income": INCOME,
-        "CODE": Ordered((1, 2, 9)),
-    }
-    release = mv.protect(PEOPLE, recipe=recipe, method="dp-um")
-    assert release.data.columns == ["E", "CODE"]
-    assert "Not released: income, c, c=d." in release.notes
-    release = mv.protect(PEOPLE, recipe=recipe, method="pram")
-    assert release.data.columns == ["E", "income", "CODE"]
-    assert release.guarantee.to_dict()["kinds"]["income"] == "nominal"
 
 
 def test_a_recipe_keeps_the_mark_of_a_list_read_from_the_data():

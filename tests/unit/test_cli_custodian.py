@@ -57,18 +57,6 @@ def test_attack_says_success_beside_baseline_and_control(folder):
     assert refused.stderr.count("\n") == 1
 
 
-def test_inspect_with_a_request_says_what_to_expect(folder):
-    """Figures by attribute and what would be better; without a request it writes a recipe."""
-    asked = ("--method", "dp-um", "--k", "5", "--epsilon", "0.1", *AGE_TAX)
-    done = run("inspect", "people.csv", *asked, folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert "worse than publishing the mean" in done.stdout
-    assert "nothing at hand does better than publishing the mean" in done.stdout
-    both = run("inspect", "people.csv", *asked, "-o", "recipe.toml", folder=folder)
-    assert both.returncode == 2
-    assert not (folder / "recipe.toml").exists()
-
-
 def test_compare_writes_results_and_continues(folder):
     """A second call adds nothing; another grid in the same folder is refused."""
     asked = ("compare", "people.csv", "--methods", "laplace,dp-um", "--k", "5:20:15", "--epsilon",

@@ -20,20 +20,6 @@ def test_help_is_the_text_as_it_was_written(command, tmp_path):
     assert not re.search(r"\.\.\.|…", told.replace("[ARGS]...", ""))
 
 
-def test_ranges_are_shown_as_they_are_typed(tmp_path):
-    """The help of compare has a range of k that can be copied into a command."""
-    told = run("compare", "--help", folder=tmp_path, COLUMNS="80").stdout
-    assert "3,5,10:100:10" in told
-
-
-def test_compare_takes_methods_and_refuses_one(tmp_path):
-    """A flag that compare has no use for is refused, and names the one that it has."""
-    given = ["--methods", "dp-um", "--method", "laplace", "--k", "5", "--epsilon", "1"]
-    done = run("compare", "people.csv", *given, "-o", "out", folder=tmp_path)
-    assert done.returncode == 2
-    assert "--methods" in done.stderr
-
-
 def test_the_help_of_compare_speaks_of_comparing(tmp_path):
     """It offers no advice, which compare does not take, and says what its seed is for."""
     told = run("compare", "--help", folder=tmp_path, COLUMNS="80").stdout

@@ -27,23 +27,6 @@ def protect(folder, output, *arguments, epsilon="0.1"):
     return run("protect", *asked, *arguments, folder=folder)
 
 
-@pytest.mark.usefixtures("reported")
-def test_protect_shows_what_all_releases_come_to(folder):
-    """Three times 0.1 are 0.3 where the scope is covered; row scope is not; the file is known."""
-    for number in (1, 2, 3):
-        done = protect(folder, f"out{number}", "--population", NAME)
-        assert done.returncode == 0, done.stderr
-    assert f"population '{NAME}'" in done.stdout
-    assert "vector scope: epsilon 0.3 in all, over 3 releases." in done.stdout
-    assert "row scope: no sum" in done.stdout
-    assert "The same file was released 3 times" in done.stdout
-    shown = json.loads((folder / "out3-custodian" / "manifest.json").read_text())["ledger"]
-    assert shown["in_words"][0] in done.stdout
-    page = (folder / "out3-custodian" / "report.html").read_text()
-    assert "vector scope: epsilon 0.3 in all, over 3 releases." in page
-    assert "microveil-ledger.jsonl" in os.listdir(folder)
-
-
 def test_json_and_the_public_folder_hold_nothing_of_it(folder):
     """Neither the name, nor a count, a digest or the ledger's place."""
     protect(folder, "out1", "--population", NAME)
@@ -64,14 +47,6 @@ def test_two_ledgers_count_by_themselves(folder):
     protect(folder, "out1", "--population", NAME)
     done = protect(folder, "out2", "--population", NAME, "--ledger", "other.jsonl")
     assert "this ledger was begun: 1." in done.stdout
-
-
-def test_without_a_population_the_command_line_is_silent(folder):
-    """Nothing is begun, and nothing is shown."""
-    done = protect(folder, "out")
-    assert done.returncode == 0, done.stderr
-    assert "ledger.jsonl" not in done.stdout + done.stderr
-    assert sorted(os.listdir(folder)) == ["out", "out-custodian", "people.csv"]
 
 
 @pytest.mark.parametrize(
@@ -96,13 +71,6 @@ def test_a_ledger_that_cannot_be_used_is_refused_before_anything_is_written(
     assert done.stderr.count("\n") == 1
     assert os.listdir(folder) == ["people.csv"]
     assert (folder / "people.csv").read_bytes() == before
-
-
-def test_a_refused_request_is_not_counted(folder):
-    """Nothing is released, so nothing is announced."""
-    done = protect(folder, "out", "--population", NAME, "--bounds", "AGE=0:20")
-    assert done.returncode == 2
-    assert os.listdir(folder) == ["people.csv"]
 
 
 RECIPE = """

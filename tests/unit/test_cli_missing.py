@@ -10,9 +10,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands.proposal import proposed_recipe
-from microveil.errors import FileError
-from microveil.files.reading import read_file
-from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.recipe import read_recipe
 
 N = 60
 HEADER = "AGE,HOURS,SEX,NOTE"
@@ -97,12 +95,6 @@ def test_reading_from_python_knows_the_words_too(folder):
     assert frame["HOURS"].null_count() == 2
 
 
-def test_without_the_words_the_refusal_says_how_to_name_them(folder):
-    """A word among numbers is refused by its line, and the remedy names the flag."""
-    with pytest.raises(FileError, match="--missing-values NA"):
-        read_file(folder / "people.csv")
-
-
 def test_a_code_read_from_a_file_is_not_in_bounds_read_from_it(folder):
     """Bounds and decimals that are read from a file pass over its codes."""
     done = run(
@@ -115,15 +107,6 @@ def test_a_code_read_from_a_file_is_not_in_bounds_read_from_it(folder):
     for lower, upper in (manifest["attributes"][name]["bounds"] for name in ("AGE", "HOURS")):
         assert lower == 0
         assert upper <= 80
-
-
-def test_a_recipe_says_what_is_missing():
-    """missing_values above, missing_codes by attribute; a flag overrides them column by column."""
-    entry = {"role": "confidential", "type": "whole number", "missing_codes": [-9, 99999998]}
-    recipe = read_recipe({"missing_values": ["NA"], "attributes": {"AGE": entry, "PAY": entry}})
-    assert recipe["missing_values"] == ["NA"]
-    both = merged(recipe, {"missing_codes": {"AGE": [-1]}})
-    assert both["missing_codes"] == {"AGE": [-1], "PAY": [-9, 99999998]}
 
 
 def test_inspect_proposes_codes_and_shows_them_only_where_asked(folder):

@@ -12,7 +12,6 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands import files
-from microveil.commands.comparing import compare_file
 from microveil.commands.files import protect_file
 
 IS_REPORTED = True  # pages are tested here
@@ -165,20 +164,3 @@ def test_without_linkage_no_map_is_drawn_or_promised(folder):
     assert done.stdout.splitlines()[-1] == "Report: results/report.html"
     assert "was not measured" in (folder / "results" / "report.html").read_text()
     assert not (folder / "results" / "map.svg").exists()
-
-
-def test_a_file_compared_from_python_gives_the_comparison_and_the_paths(folder):
-    """The function returns what the command prints."""
-    found, report, drawn = compare_file(
-        folder / "people.csv",
-        folder / "results",
-        methods=["ranking"],
-        k=[3, 5],
-        runs=1,
-        jobs=1,
-        progress=lambda _done, _total: None,
-        attributes=["AGE"],
-    )
-    assert found.summary.height == 2
-    assert report == folder / "results" / "report.html"
-    assert drawn == folder / "results" / "map.svg"

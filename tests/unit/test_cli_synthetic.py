@@ -9,7 +9,6 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands import files
-from microveil.protect.recipe import read_recipe
 
 PLACES = ["North", "South", "East", "West"]
 OF_COLUMNS = [
@@ -17,32 +16,6 @@ OF_COLUMNS = [
     "--resolution", "TAX=0.01", "--categories", f"REGION={','.join(PLACES)}",
 ]  # fmt: skip
 REQUEST = [*OF_COLUMNS, "--method", "dp-synthetic", "--epsilon", "3", "--delta", "1e-9"]
-RECIPE = """
-microveil = "0.2"
-method = "dp-synthetic"
-epsilon = 3
-delta = 1e-9
-structure = "tree"
-n_records = 250
-missing = "protect"
-target = {target}
-
-[attributes.AGE]
-role = "confidential"
-type = "whole number"
-bounds = [0, 120]
-
-[attributes.TAX]
-role = "confidential"
-type = "decimal"
-resolution = 0.01
-bounds = [0, 200000]
-
-[attributes.REGION]
-role = "quasi-identifier"
-type = "text"
-categories = ["North", "South", "East", "West"]
-"""
 
 
 @pytest.fixture
@@ -71,19 +44,6 @@ def test_every_argument_of_it_has_a_flag_that_works(folder):
     asked = manifest(folder, "out")["parameters"]
     assert (asked["delta"], asked["structure"], asked["n_records"]) == ("1/1000000000", "tree", 250)
     assert (asked["missing"], asked["target"]) == ("protect", "TAX=20000")
-
-
-@pytest.mark.parametrize(
-    ("written", "read"), [('"TAX"', "TAX"), ("{ TAX = 20000 }", {"TAX": 20_000})]
-)
-def test_a_recipe_says_what_flags_say(folder, written, read):
-    """The target too, as a name or with the number that cuts it; the manifest repeats it so."""
-    (folder / "recipe.toml").write_text(RECIPE.replace("{target}", written))
-    assert read_recipe(folder / "recipe.toml")["target"] == read
-    done = run("protect", "people.csv", "--recipe", "recipe.toml", "-o", "out", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert pl.read_csv(folder / "out" / "data.csv").height == 250
-    assert manifest(folder, "out")["parameters"]["target"] == read
 
 
 def test_measurements_go_with_a_release_where_they_are_asked_for(folder):
@@ -124,26 +84,6 @@ def test_measurements_are_refused_before_any_work(folder, request_, reason):
     assert done.returncode == 2
     assert reason in done.stderr
     assert not (folder / "out").exists()
-
-
-def test_measurements_are_refused_of_a_method_left_to_advice_that_has_none(folder):
-    """The method is known once it is chosen: nothing is drawn."""
-    asked = ["--method", "auto", "--scope", "cluster", "--epsilon", "1", "--attributes", "AGE"]
-    with patch.object(files, "plan_and_draw", side_effect=AssertionError):
-        done = run(
-            "protect", "people.csv", *asked, "--bounds", "AGE=0:120", "--with-measurements",
-            "-o", "out", folder=folder,
-        )  # fmt: skip
-    assert done.returncode == 2
-    assert "from the table, not from measurements" in done.stderr
-
-
-def test_a_budget_is_asked_for(folder):
-    """Without an epsilon the request is refused, as that of any method that draws for one."""
-    flags = [*OF_COLUMNS, "--method", "dp-synthetic"]
-    done = run("protect", "people.csv", *flags, "-o", "out", folder=folder)
-    assert done.returncode == 2
-    assert "needs a budget" in done.stderr
 
 
 def test_the_ledger_adds_deltas_to_deltas(folder):

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.schema import Kind
 from microveil.table import (
     BoundsFromData,
     Numbers,
@@ -53,13 +52,6 @@ def test_bounds_of_dates_are_dates():
     assert bounds["day"] == (datetime.date(1970, 1, 1), datetime.date(1970, 3, 2))
 
 
-@pytest.mark.parametrize("alpha", [0.5, float("inf"), float("nan"), "two", True])
-def test_a_factor_below_one_is_refused(alpha):
-    """The factor alpha is a finite number of 1 or more."""
-    with pytest.raises(mv.RequestError, match="alpha"):
-        mv.bounds_from_data({"x": np.array([1, 2])}, alpha=alpha)
-
-
 def test_resolutions_are_read_for_floats_only():
     """Whole numbers have theirs from their type."""
     table = {
@@ -89,12 +81,3 @@ def test_resolutions_are_read_for_floats_only():
 def test_all_different_whole_numbers_are_likely_identifiers(values, likely):
     """Whole and all different, in whichever type; a repetition or a decimal ends it."""
     assert likely_identifier(open_table({"x": values}), "x") is likely
-
-
-def test_moments_of_a_day_are_no_dates():
-    """Timestamps with a time of day are not taken for dates; midnights are."""
-    noon = np.array(["2020-01-01T12:00", "2020-01-02T00:00"], dtype="datetime64[m]")
-    midnight = noon.astype("datetime64[D]").astype("datetime64[ns]")
-    table = open_table({"noon": noon, "midnight": midnight})
-    assert table.kind("noon") is Kind.OTHER
-    assert table.kind("midnight") is Kind.DATE

@@ -2,15 +2,13 @@
 
 import math
 from fractions import Fraction
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from microveil.guarantee import budget
-from microveil.guarantee.budget import concentrated_budget, epsilon_of, root
+from microveil.guarantee.budget import concentrated_budget, epsilon_of
 from reference.concentrated import least_log_delta, log
 
 BARELY = 1 + Fraction(1, 2**56)
@@ -48,33 +46,6 @@ def test_the_budget_holds_for_extreme_figures_too(epsilon, delta):
     assert least_log_delta(rho * BARELY, epsilon, digits=100) > log(delta, digits=100)
 
 
-@given(epsilons, deltas)
-def test_floating_point_decides_as_all_digits_do(epsilon, delta):
-    """The order that is found is to the last digit the one that is found without it."""
-    found = concentrated_budget(epsilon, delta)
-    with mock.patch.object(budget, "DOUBT", math.inf):
-        assert concentrated_budget(epsilon, delta) == found
-
-
-@pytest.mark.parametrize(("epsilon", "expected"), [(1, 0.01497), (3, 0.12058)])
-def test_the_budgets_of_delta_one_in_a_thousand_million(epsilon, expected):
-    """The figures that the accounting of dp-synthetic rests on."""
-    rho = concentrated_budget(Fraction(epsilon), Fraction(1, 10**9))
-    assert float(rho) == pytest.approx(expected, abs=5e-6)
-
-
-@settings(max_examples=12)
-@given(epsilons, deltas)
-def test_the_budget_is_written_exactly_and_above_the_closed_form(epsilon, delta):
-    """Over a power of 2, in 66 bits or less; (sqrt(L + epsilon) - sqrt(L))**2 is below it."""
-    rho = concentrated_budget(epsilon, delta)
-    assert rho.denominator & (rho.denominator - 1) == 0
-    assert rho.numerator < 2**66 or rho.denominator == 1
-    needed = -math.log(delta)
-    closed = float(epsilon) / (math.sqrt(needed + float(epsilon)) + math.sqrt(needed))
-    assert float(rho) >= closed**2 * (1 - 1e-12)
-
-
 @pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 10**9)])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(8)])
 def test_gaussian_noise_of_that_rho_has_no_larger_delta(epsilon, delta):
@@ -103,15 +74,6 @@ def test_figures_that_make_no_budget_are_refused(epsilon, delta):
     """An epsilon that is not above 0, a delta not between 0 and 1."""
     with pytest.raises(ValueError, match="epsilon must be above 0, delta between 0 and 1"):
         concentrated_budget(epsilon, delta)
-
-
-@given(st.fractions(0, 10**30), st.integers(1, 300), st.integers(-200, 200))
-def test_a_root_is_rounded_down_and_by_little(value, bits, power):
-    """Its square is at most the value, that of a root larger by a unit of 2**-bits is not."""
-    scaled = value * Fraction(2) ** power
-    found = root(scaled, bits)
-    assert found**2 <= scaled
-    assert not value or (found * (1 + Fraction(1, 2**bits))) ** 2 > scaled
 
 
 @settings(max_examples=8)

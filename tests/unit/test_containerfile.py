@@ -46,11 +46,3 @@ def test_it_installs_from_the_wheelhouse_and_asks_no_index(instructions):
         "build/wheelhouse /wheelhouse"
     ]
     assert (ROOT / ".dockerignore").read_text().split() == ["*", "!build/wheelhouse"]
-
-
-def test_the_docs_gather_wheels_for_its_python(instructions):
-    """A wheelhouse is for one version of Python: the image's."""
-    version = of(instructions, "ARG")[0].removeprefix("PYTHON=").rpartition(".")[0]
-    page = (ROOT / "docs" / "install.md").read_text("utf-8")
-    of_containers = page[page.index("## In a container") :]
-    assert set(re.findall(r"PYTHON_VERSION=(\S+)", of_containers)) == {version}

@@ -57,27 +57,6 @@ def test_what_is_said_of_a_method_is_what_its_plan_is_refused_or_taken_for(metho
         assert all(way.steps for way in ways)
 
 
-def test_methods_that_cannot_protect_units_say_why():
-    """In the words that a request with a unit is refused in."""
-    asked = {**read_recipe(RECIPE), "unit": "HOUSEHOLD", "max_rows": 3}
-    found = coverage(asked, N_RECORDS)["vector"]
-    assert {way.method for way in found.ways} == {"laplace", "pram", "dp-synthetic"}
-    for name, why in found.reasons.items():
-        with pytest.raises(mv.RequestError) as refused:
-            mv.plan(
-                {**table(), "HOUSEHOLD": np.arange(N_RECORDS)}, method=name, epsilon=1, k=3,
-                attributes="A", bounds={"A": (0, 100)}, unit="HOUSEHOLD", max_rows=3,
-            )  # fmt: skip
-        assert refused.value.rule == why
-
-
-def test_cells_without_a_value_that_are_protected_leave_the_methods_that_can():
-    """All others say that they cannot."""
-    found = coverage({**read_recipe(RECIPE), "missing": "protect"}, N_RECORDS)["row"]
-    assert {way.method for way in found.ways} == {"pram", "dp-synthetic"}
-    assert found.reasons["laplace"] == "laplace cannot hide which cells are missing"
-
-
 @pytest.mark.parametrize(
     "asked",
     [{"looked_at": "data"}, {"attributes": {"A": ENTRY, "K": KEPT}}],
@@ -88,23 +67,6 @@ def test_what_a_recipe_says_else_counts(asked):
     found = coverage(read_recipe({**RECIPE, **asked}), N_RECORDS)["row"]
     assert "dp-synthetic" in found.reasons
     assert not (found.ways and "looked_at" in asked)
-
-
-def test_categories_in_no_order_leave_the_methods_that_take_them():
-    """A method that ranks would protect none of them, nor would one that orders records."""
-    found = coverage(read_recipe({"attributes": {"SEX": LISTED}}), N_RECORDS)["vector"]
-    assert {way.method for way in found.ways} == {"pram", "dp-synthetic"}
-    assert "ordered by numbers" in found.reasons["kanon-dp"]
-    ranked = {**LISTED, "ordered": True}
-    found = coverage(read_recipe({"attributes": {"SEX": ranked}}), N_RECORDS)["vector"]
-    assert "dp-um" in {way.method for way in found.ways}
-
-
-def test_a_method_of_a_recipe_bears_on_no_other():
-    """Its steps, k and delta are not asked of methods that have none."""
-    chosen = {"method": "dp-synthetic", "delta": 1e-9, "structure": "tree", "isotonic": True}
-    named = coverage({**read_recipe(RECIPE), **chosen}, N_RECORDS)["row"]
-    assert named == coverage(read_recipe(RECIPE), N_RECORDS)["row"]
 
 
 @pytest.mark.parametrize(

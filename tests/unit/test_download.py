@@ -21,7 +21,7 @@ from command import run
 from microveil.commands.files import protect_file
 from microveil.commands.measuring import assess_files
 from microveil.files import download
-from microveil.files.reading import open_file, read_file
+from microveil.files.reading import read_file
 from microveil.table import memory
 
 SECRET = "SECRET77"
@@ -122,13 +122,6 @@ def test_a_file_is_read_as_from_the_disk(site, tmp_path, monkeypatch):
     assert read.digest == read_file(tmp_path / "people.csv").digest
     assert read_file(f"{site}/people.csv.gz").frame.equals(TABLE)
     assert read_file(f"{site}/moved.csv").frame.equals(TABLE)
-
-
-def test_how_large_it_is_is_said(site):
-    """Where the server says so."""
-    steps = []
-    open_file(f"{site}/people.csv", progress=steps.append)
-    assert steps == ["downloading 0.0 MB"]
 
 
 def test_a_release_says_the_name_of_the_file_alone(site, tmp_path):

@@ -1,7 +1,6 @@
 """Excel workbooks: what of them is read, what is refused, and what is written."""
 
 import datetime
-import sys
 import traceback
 import zipfile
 
@@ -136,20 +135,3 @@ def test_a_workbook_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch)
     monkeypatch.setattr(memory, "free_memory", lambda: 20_000_000)
     with pytest.raises(mv.FileError, match="more than 10 MB"):
         mv.read(tmp_path / "t.xlsx")
-
-
-@pytest.mark.parametrize(
-    ("missing", "use"),
-    [
-        ("fastexcel", lambda _, folder: mv.read(folder / "t.xlsx")),
-        ("xlsxwriter", lambda frame, folder: write_data(frame, folder / "u.xlsx", text=None)),
-    ],
-)
-def test_a_library_that_is_not_installed_is_named(tmp_path, monkeypatch, missing, use):
-    """With the command that installs it."""
-    frame = pl.DataFrame({"A": [1, 2]})
-    write_data(frame, tmp_path / "t.xlsx", text=None)
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(mv.FileError, match=rf"{missing}.*pip install 'microveil\[excel\]'"):
-        use(frame, tmp_path)
-    assert not (tmp_path / "u.xlsx").exists()

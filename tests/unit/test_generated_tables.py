@@ -1,7 +1,6 @@
 """Records drawn from measurements: their distributions are those that were measured."""
 
 import math
-import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
 
@@ -28,7 +27,7 @@ from microveil.synthesis.measurements import (
     NoisyCounts,
 )
 from microveil.synthesis.model import junction_tree
-from microveil.synthesis.tables import axis_at, axis_of, bin_masses
+from microveil.synthesis.tables import axis_of, bin_masses
 from reference.systematic import systematic as plainly_systematic
 
 COUNT = 1 << 40
@@ -227,49 +226,6 @@ def test_every_value_of_a_list_is_in_one_bin(ordered, has_missing, counts):
     assert np.bincount(axis.groups, weights=of_values) == pytest.approx(masses)
 
 
-@pytest.mark.parametrize("counts", [[500, 2, -3, 0, 300, 198, 3], [-1, -2, -3, -1]])
-@pytest.mark.parametrize("ordered", [False, True])
-def test_values_are_drawn_by_the_masses_that_are_expected_of_them(counts, ordered):
-    """What is worked out of a column without a draw is what a draw of many records has."""
-    measured = counts_measured("Y", counts, ordered=ordered, variance=4.0)
-    axis = axis_of(measured, 8)
-    due = value_masses(measured, axis, bin_masses(0, axis, measured, {}, 1000))
-    values, _ = table_of(measured, n_drawn=50_000)[0]
-    assert np.abs(np.bincount(values, minlength=len(due)) / 50_000 - due).max() < 0.01
-
-
-def test_of_two_cuts_in_one_grid_value_the_lower_stays():
-    """The masses of the parts that it bounds are summed."""
-    candidates = Candidates(lower=0, upper=99, count=COUNT)
-    words = np.array([1, 1 << 63, 1 << 63], dtype=np.uint64)
-    codes = candidates.codes(np.array([10, 10, 60]), words + np.uint64(1 << 50))
-    assert np.floor(candidates.positions(codes)).tolist() == [10, 10, 60]
-    axis = axis_of(cuts_measured(codes.tolist(), candidates), 4)
-    assert axis.edges.tolist() == codes[[0, 2]].tolist()
-    assert axis.ends.tolist() == [0, 0.25, 0.75, 1]
-    assert axis.n_bins == 3
-    halves = axis_at(0, cuts_measured(codes.tolist(), candidates), 4, {0: 60})
-    assert codes[1] < halves.edges[0] < codes[2]
-    assert 0.5 < halves.ends[1] < 0.75
-
-
-def test_weights_divide_the_budget_at_every_level():
-    """An attribute of three times the weight is measured with three times the budget."""
-    table = {name: np.arange(4000) % 1000 for name in ("A", "B", "C")}
-    asked = {"method": "dp-synthetic", "attributes": list(table), "epsilon": 4,
-             "bounds": dict.fromkeys(table, (0, 1000)), "budget": {"A": 3, "B": 0.5}}  # fmt: skip
-    for delta, power in ((0, 1), (1e-9, 2)):
-        plan = mv.plan(table, **asked, delta=delta)
-        spent = [sum(rate**power for rate in part.rates) for part in plan.attributes]
-        assert spent[0] / spent[2] == pytest.approx(3)
-        assert spent[1] / spent[2] == pytest.approx(0.5)
-        for part in plan.attributes:
-            steps = [after / before for before, after in zip(part.rates, part.rates[1:],
-                                                            strict=False)]  # fmt: skip
-            growth = 1.6 if len(part.rates) == 2 else 1.4
-            assert steps == pytest.approx([growth] * (len(part.rates) - 1))
-
-
 @pytest.mark.parametrize("n_drawn", [1, 7, 250])
 @pytest.mark.parametrize(
     "more", [{"structure": "independent"}, {"structure": "tree"}, {"target": "C"}], ids=str
@@ -306,33 +262,6 @@ def test_a_value_that_many_share_has_a_bin_of_its_own():
     assert len(axis_of(hours, 3).edges) == 2
 
 
-def test_a_long_list_of_categories_is_drawn_from_in_little_memory():
-    """Twenty thousand of them, a third of which stand out, take no table of all by all."""
-    counts = np.tile([0, 0, 40], 6_667)
-    measured = counts_measured("X", counts)
-    tracemalloc.start()
-    (values, _), *_ = table_of(measured, n_records=266_680, n_drawn=40_000)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 40e6  # a table of all by all has 3e9 bytes
-    found = np.bincount(values, minlength=len(counts))
-    # Of four blocks each is off by less than one.
-    assert abs(found[counts > 0] - 6).max() < 4
-    assert found[counts == 0].sum() <= 4
-
-
-def test_the_last_values_of_a_number_lie_near_the_rest_where_they_are_noise():
-    """The highest count of noise, far away, gets nobody; before values that stand out it would."""
-    measured = counts_measured("X", [1000, 500, 12, -20, -5, 20], ordered=True, variance=100.0)
-    axis = axis_of(measured, 4)
-    assert axis.groups.tolist() == [0, 1, 2, 2, 2, 2]
-    assert axis.tail == 2
-    (values, _), *_ = table_of(measured, n_records=1507, n_drawn=150_000)
-    assert set(values.tolist()) <= {0, 1, 2}
-    inner = counts_measured("X", [12, -20, -5, 20, 500, 1000], ordered=True, variance=100.0)
-    assert axis_of(inner, 4).tail is None
-
-
 def test_tables_correct_the_cuts_as_far_as_these_can_be_off():
     """A median that is off moves to where a table counts it; one that is known stays."""
     candidates = Candidates(lower=0, upper=1000, count=COUNT)
@@ -352,16 +281,3 @@ def test_tables_correct_the_cuts_as_far_as_these_can_be_off():
         assert np.abs(below - np.cumsum(masses)[:-1]).max() < 0.01
     assert np.abs(means[0.01] - table.sum(axis=1) / 1000).max() < 0.01
     assert np.abs(means[1e6] - 0.25).max() < 1e-6
-
-
-def test_a_value_that_holds_several_cuts_ends_half_way_to_the_next():
-    """Of nobody behind its last cut, and of all up to the next one, the middle."""
-    candidates = Candidates(lower=0, upper=1000, count=COUNT)
-    places = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 500.0, 600.0])
-    measured = cuts_measured((candidates.scale(places) * (COUNT + 1)).astype(np.int64), candidates)
-    (values, _), *_ = table_of(measured, n_drawn=8000)
-    assert abs((values == 0).mean() - 11 / 16) < 0.01
-    middle = np.array([100.0, 300.1, 300.3, 300.5, 300.7, 300.9, 600.0])
-    measured = cuts_measured((candidates.scale(middle) * (COUNT + 1)).astype(np.int64), candidates)
-    (values, _), *_ = table_of(measured, n_drawn=8000)
-    assert abs((values == 300).mean() - 5 / 8) < 0.01

@@ -12,7 +12,6 @@ from microveil.synthesis.tables import (
     copula_table,
     fitted_correlation,
     nearest_table,
-    proportionally_fitted,
     shrunk,
 )
 from reference import joint_distributions as plain
@@ -88,14 +87,6 @@ def test_tables_that_agree_have_a_model_that_has_them(scopes):
         assert np.abs(model.margin(scope) - table).max() < 1e-4
 
 
-def test_where_targets_are_met_nothing_is_moved():
-    """No step is taken towards what is there already, but for rounding."""
-    shares = {(0,): np.array([0.2, 0.8]), (1,): np.array([0.1, 0.2, 0.7])}
-    start = {scope: np.log(own) for scope, own in shares.items()}
-    _, end = nearest_model([2, 3], shares, start, steps=300)
-    assert all(end[scope] is start[scope] for scope in shares)
-
-
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32), st.sampled_from([(2, 3), (3, 3), (2, 4)]), st.floats(0.01, 0.1))
 def test_the_nearest_table_is_that_of_a_quadratic_programme(seed, shape, noise):
@@ -130,27 +121,6 @@ def test_a_table_of_which_most_cells_are_empty_stays_near_itself(seed):
     assert np.abs(found.sum(axis=1) - rows).max() < 2e-5
     assert np.abs(found.sum(axis=0) - columns).max() < 2e-5
     assert np.abs(found - true).sum() < 0.5 * np.abs(noisy - true).sum()
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5), st.floats(0.01, 0.5))
-def test_the_nearest_table_has_its_margins_after_the_usual_steps(seed, n_rows, n_columns, scale):
-    """With noise larger than cells are: what comes after relies on it."""
-    random = np.random.Generator(np.random.PCG64(seed))
-    rows, columns = distribution(random, n_rows), distribution(random, n_columns)
-    noise = scale * random.standard_normal((n_rows, n_columns))
-    found = nearest_table(np.outer(rows, columns) + noise, rows, columns)
-    assert found.min() >= 0
-    assert np.abs(found.sum(axis=0) - columns).max() < 1e-6
-    assert np.abs(found.sum(axis=1) - rows).max() < 1e-3
-
-
-def test_fitting_proportions_leaves_the_odds_of_cells():
-    """Rows and columns are scaled, so that ratios of ratios stay."""
-    table = np.array([[0.4, 0.1], [0.2, 0.3]])
-    found = proportionally_fitted(table, np.array([0.7, 0.3]), np.array([0.5, 0.5]))
-    odds = [one[0, 0] * one[1, 1] / (one[0, 1] * one[1, 0]) for one in (table, found)]
-    assert odds[1] == pytest.approx(odds[0], rel=1e-4)
 
 
 @pytest.mark.parametrize("correlation", [-0.97, -0.3, 0.0, 0.5, 0.985])

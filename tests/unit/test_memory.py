@@ -94,33 +94,6 @@ def test_what_does_not_fit_is_refused_with_what_it_takes_and_what_there_is(monke
     assert verb(whole.lazy(), **request()) is not None
 
 
-def test_what_is_asked_for_goes_before_what_is_free(monkeypatch):
-    """It counts the libraries too, and to allow more is a remedy then."""
-    free(monkeypatch, 1)
-    monkeypatch.setattr(memory, "LIBRARIES", 440_000_000)
-    assert mv.plan(table(50_000), **request(memory="450MB"))
-    with pytest.raises(mv.DataError, match=r"20 MB .* and 10 MB .*allow more \(--memory\)"):
-        mv.plan(table(100_000), **request(memory="450MB"))
-
-
-def test_a_method_that_takes_attributes_together_says_that_others_do_not(monkeypatch):
-    """Methods over records take more than those that take attributes one by one, lazy or not."""
-    whole, asked = table(100_000), request("mdav", k=50_000)
-    free(monkeypatch, 39_000_000)
-    for given in (whole, whole.lazy()):
-        with pytest.raises(mv.DataError, match=r"32 MB .* 31 MB .*one by one, dp-um for example"):
-            mv.plan(given, **asked)
-    assert mv.plan(whole, **request())
-
-
-def test_a_new_table_of_more_records_takes_memory_for_them(monkeypatch):
-    """What is drawn is held as well as what is protected; unused by others, it is nothing."""
-    free(monkeypatch, 1_000_000_000)
-    with pytest.raises(mv.DataError, match=r"100000000 records takes about 32\.0 GB"):
-        mv.plan(table(2000), **request("dp-synthetic", n_records=100_000_000))
-    assert mv.plan(table(2000), **request(n_records=100_000_000))
-
-
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.sav"])
 def test_a_file_that_does_not_fit_is_refused_before_its_table_is_made(monkeypatch, tmp_path, name):
     """By its size, and where that is small for its table by its records and columns."""
@@ -181,13 +154,6 @@ def limited(folder, files, limit, used=1_000_000, given_back=400_000):
         (folder / name).write_text(text)
 
 
-def test_without_limits_what_is_free_is_the_machines(machine):
-    """Groups without a limit take nothing from it, of either version."""
-    limited(machine / "outer" / "inner", memory._VERSION_2, "max")
-    limited(machine / "memory" / "inner", memory._VERSION_1, (1 << 63) - 4096)
-    assert memory.free_memory() == 8000 * 1024
-
-
 @pytest.mark.parametrize(
     ("group", "version"),
     [("outer/inner", 2), ("outer", 2), (".", 2), ("memory/inner", 1), ("memory", 1)],
@@ -214,8 +180,3 @@ def test_where_the_system_says_nothing_nothing_is_refused(machine, monkeypatch):
     monkeypatch.delattr(os, "sysconf")
     assert memory.free_memory() is None
     assert mv.plan(table(50), **request())
-
-
-def test_memory_that_is_free_here_is_counted():
-    """It is at most what a machine may have, and enough to work with."""
-    assert 10_000_000 < memory.free_memory() < 1 << 50

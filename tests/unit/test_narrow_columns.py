@@ -16,7 +16,7 @@ from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import AttributeMeasured
 from microveil.synthesis.measuring import Counter
 from microveil.synthesis.tables import axis_of
-from microveil.table import GridColumn, cells, open_table
+from microveil.table import GridColumn
 
 
 def whole(lower, upper):
@@ -73,17 +73,6 @@ def quarter_and_half(candidates, codes):
     return Cuts(candidates=candidates, depth=2, numbers=np.array([1, 2]), codes=places)
 
 
-def test_text_in_batches_has_the_codes_of_all_at_once(monkeypatch):
-    """Missing cells and words that are not listed too."""
-    table = open_table(pl.DataFrame({"A": ["x", None, "y", "z", "x", None, "q"]}))
-    at_once = table.codes("A", ("x", "y", "z"))
-    monkeypatch.setattr(cells, "BATCH", 2)
-    in_batches = table.codes("A", ("x", "y", "z"))
-    assert at_once.values[~at_once.missing].tolist() == [0, 1, 2, 0, -1]
-    assert np.array_equal(at_once.values, in_batches.values)
-    assert np.array_equal(at_once.missing, in_batches.missing)
-
-
 @pytest.mark.parametrize(
     "make", [dict, pl.DataFrame, lambda arrays: pl.DataFrame(arrays).to_pandas()]
 )
@@ -118,21 +107,3 @@ def test_a_new_table_leaves_the_original_as_it_is(make):
         assert abs(np.median(released) - np.median(np.clip(array, lower, upper))) < (
             0.1 * (upper - lower)
         )
-
-
-@pytest.mark.parametrize("count", [127, 128, 129, 200])
-def test_as_many_categories_as_a_byte_holds_come_out_as_declared(count):
-    """Around the number at which a code takes two bytes, missing ones among them."""
-    words = [f"level {number}" for number in range(count)]
-    cells = [words[-1]] * 2000 + [words[0]] * 1000 + [None] * 500
-    release = mv.protect(
-        pl.DataFrame({"A": cells}),
-        method="dp-synthetic",
-        epsilon=50,
-        categories={"A": words},
-        attributes=["A"],
-        missing="protect",
-        seed=1,
-    )
-    shares = release.data["A"].value_counts(normalize=True).sort("proportion", descending=True)
-    assert shares["A"][:3].to_list() == [words[-1], words[0], None]

@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from microveil.kernels import grid as kernel
-from microveil.kernels import laplace as kernel_laplace
 from microveil.noise import noise as of_noise
 from microveil.noise.noise import (
     NoiseGrid,
@@ -18,7 +16,6 @@ from microveil.noise.noise import (
     in_order,
     noisy_means,
     perturbed_means,
-    uniform,
 )
 from reference import laplace as plain
 
@@ -55,17 +52,6 @@ def test_what_follows_the_noise_sees_the_noisy_sum_alone(one, other, size, bits,
     assert made[0] == made[1]
 
 
-@given(st.lists(st.integers(-50, 50), min_size=1), st.integers(1, 9))
-def test_without_noise_the_mean_comes_out(sums, size):
-    """Scale 0 leaves the centroid, rounded to the grid (halves to even)."""
-    grid = NoiseGrid(bits=4, unit=16, lower=-1000, upper=1000)
-    array = np.array(sums)
-    means = perturbed_means(
-        array, np.full_like(array, size), np.zeros_like(array), grid, RandomSource.seeded(1)
-    )
-    assert means.tolist() == [round(Fraction(total, size)) for total in sums]
-
-
 def test_means_are_clamped_to_the_domain():
     """However large the noise, nothing leaves the bounds, and both are reached."""
     grid = NoiseGrid(bits=0, unit=1, lower=-3, upper=11)
@@ -74,23 +60,6 @@ def test_means_are_clamped_to_the_domain():
         sums, np.ones_like(sums), np.full_like(sums, 2**50), grid, RandomSource.seeded(1)
     )
     assert set(means.tolist()) == {-3, 11}
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.sampled_from([1, 10, 100, 1000]))
-def test_values_are_rounded_to_the_nearest_grid_point(values, parts):
-    """Each by itself, whatever stands beside it."""
-    grid = np.empty(len(values), dtype=np.int64)
-    assert kernel.to_grid(np.array(values), 1.0, float(parts), grid) == (0, 0, 0)
-    for value, units in zip(values, grid.tolist(), strict=True):
-        assert abs(Fraction(value) * parts - units) <= Fraction(1, 2) + Fraction(1, 10**6)
-
-
-def test_what_is_no_value_is_counted():
-    """Missing, infinite and huge values are told apart."""
-    values = np.array([np.nan, np.inf, -np.inf, 1e300, 2.0])
-    grid = np.empty(5, dtype=np.int64)
-    assert kernel.to_grid(values, 1.0, 1.0, grid) == (1, 2, 1)
-    assert grid.tolist() == [0, 0, 0, 0, 2]
 
 
 @given(st.lists(st.tuples(st.floats(-100, 100), st.sampled_from([0.0, 0.5, 1.0, 7.0])), min_size=1))
@@ -118,22 +87,6 @@ def test_batches_of_any_size_use_every_word_once_and_in_order(scales, batch):
         patched.setattr("microveil.noise.noise.WORDS_PER_DRAW", 2)
         drawn = discrete_laplace(np.array(scales), RandomSource.seeded(21))
     assert drawn.tolist() == expected
-
-
-@given(st.lists(st.integers(1, 2**63 - 1), min_size=1, max_size=50), st.integers(0, 99))
-def test_uniform_draws_are_the_plain_ones_and_below_their_bounds(bounds, seed):
-    """Rejection included: bounds just above a power of two reject half of the words."""
-    bounds = [*bounds, 3 * 2**61, 2**62 + 1]
-    drawn = uniform(np.array(bounds), RandomSource.seeded(seed))
-    stream = iter(RandomSource.seeded(seed).words(4000).tolist())
-    assert drawn.tolist() == [plain.uniform_below(bound, stream) for bound in bounds]
-
-
-def test_one_over_e_is_decided_at_its_threshold():
-    """One below, at and above the derangements: success, by the series, failure."""
-    for offset, expected in ((-2, True), (0, False), (1, False)):
-        word = np.uint64(plain.DERANGEMENTS_20 + offset)
-        assert kernel_laplace._one_over_e(np.array([word]), 0) == (expected, 1)
 
 
 def test_a_release_is_keyed_by_32_bytes_of_the_operating_system(monkeypatch):

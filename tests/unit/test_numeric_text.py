@@ -125,18 +125,6 @@ def test_inspect_names_it_in_the_recipe(folder):
     assert "looks like" not in age
 
 
-def test_protect_names_it_where_it_is_asked_for(folder):
-    """An attribute asked for that is text is refused, with what would make it numbers."""
-    for name, what in NAMED.items():
-        asked = ["--attributes", name, "--bounds", f"{name}=0:9000", "--separator", ";"]
-        given = ["--method", "dp-um", "--k", "5", "--epsilon", "1", *asked]
-        done = run("protect", "people.csv", *given, "-o", "out", folder=folder)
-        assert done.returncode == 2
-        assert f"'{name}'" in done.stderr
-        assert what in done.stderr
-        assert not (folder / "out").exists()
-
-
 def test_protect_names_it_to_the_custodian_where_it_is_left_out(folder):
     """Where nobody named the attributes, each such column left out is named, to nobody else."""
     given = ["--method", "dp-um", "--k", "5", "--epsilon", "1", "--bounds", "AGE=0:120"]
@@ -156,13 +144,3 @@ def test_assess_names_it(folder):
     for name, what in NAMED.items():
         assert f"Taken as text: {name}; its text looks like numbers with {what}" in shown
     assert "Taken as text: AGE" not in shown
-
-
-def test_a_thousands_comma_is_not_proposed_as_decimal_mark_alone(folder):
-    """Where a comma may separate thousands, the error says so beside the decimal mark."""
-    lines = ["AGE;INCOME", *(f"{20 + i};{i + 1},{100 + i}" for i in range(40))]
-    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    done = run("inspect", "people.csv", "--separator", ";", folder=folder)
-    assert done.returncode == 2
-    assert "--decimal ," in done.stderr
-    assert "thousands" in done.stderr

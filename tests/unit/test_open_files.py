@@ -47,12 +47,6 @@ def test_a_limit_of_open_files_is_told_as_one(error):
     assert "ulimit -n" in found.remedy
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EIO, "I/O error"), ValueError("not a table")])
-def test_what_else_a_reader_says_is_told_as_a_broken_file(error):
-    """The table then has to be exported again."""
-    assert "broken" in broken(PATH, "Parquet", error).rule
-
-
 def test_a_whole_file_is_not_called_broken_where_none_can_be_opened(tmp_path):
     """By what the library really says in such a process."""
     path = tmp_path / "people.parquet"

@@ -3,7 +3,6 @@
 import datetime
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -124,13 +123,6 @@ def test_names_of_a_file_of_text_are_those_that_are_read(tmp_path, written, text
     assert set(found.kinds.values()) == {None}
 
 
-def test_a_header_beyond_the_beginning_is_left_to_the_reading(tmp_path):
-    """No name is cut, whether it is quoted or not."""
-    for name in ("x" * 2_000_000, '"' + "x\n" * 1_000_000 + '"'):
-        (tmp_path / "people.csv").write_text(f"A,{name}\n1,2\n")
-        assert outline_of(tmp_path / "people.csv") is None
-
-
 @pytest.mark.parametrize(
     ("name", "written"),
     [
@@ -180,28 +172,10 @@ def database(tmp_path):
     return path
 
 
-def test_a_table_of_a_database_is_outlined_by_its_declarations(database):
-    """Also what a query gives; what is not declared has no kind."""
-    kinds = {"AGE": Kind.WHOLE, "WAGE": Kind.DECIMAL, "FIT": Kind.BOOLEAN, "ANY_": None}
-    assert dict(outline_of(f"{database}?table=people").kinds) == kinds
-    asked = outline_of(f"{database}?query=SELECT WAGE, AGE + 1 AS NEXT FROM people").kinds  # noqa: S608
-    assert dict(asked) == {"WAGE": Kind.DECIMAL, "NEXT": None}
-    days = outline_of(f"{database}?table=visits").kinds
-    assert dict(days) == {"DAY": Kind.DATE, "MOMENT": None, "WORDS": Kind.OTHER}
-    assert [path.name for path in database.parent.iterdir()] == [database.name]
-
-
 def test_of_several_tables_one_must_be_named(database):
     """With the sentence of reading."""
     with pytest.raises(mv.FileError, match="one table must be named"):
         outline_of(database)
-
-
-def test_a_database_that_is_being_written_is_refused(database):
-    """What its file says may not be what it holds."""
-    Path(f"{database}-wal").write_bytes(b"x")
-    with pytest.raises(mv.FileError, match="must be whole"):
-        outline_of(f"{database}?table=people")
 
 
 def test_what_stands_beside_a_table_is_declared_too(tmp_path):

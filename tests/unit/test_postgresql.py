@@ -17,12 +17,11 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands.files import protect_file
-from microveil.commands.measuring import assess_files
 from microveil.files import folders
 from microveil.files.outline import outline_of
 from microveil.files.reading import read_file
 from microveil.files.table_writing import new_table
-from microveil.schema import Kind, Source
+from microveil.schema import Kind
 from microveil.table import memory, open_table
 from postgresql_server import server
 from round_trips import COLUMNS
@@ -114,19 +113,6 @@ def test_every_type_is_read_as_what_it_is(address):
     assert frame["of_domain"].to_list() == [7, 8, None]
 
 
-def test_an_enumeration_is_categories_and_no_domain(address):
-    """Its list comes with it, those that no record has too; what it may hold is still declared."""
-    read = mv.read(f"{address}&query=SELECT mood FROM kinds")
-    assert read.frame["mood"].dtype == pl.Enum(["ok", "sad", "happy"])
-    categories = read.schema["mood"].categories
-    assert categories.values == ("ok", "sad", "happy")
-    assert (categories.ordered, categories.source) == (False, Source.TYPE)
-    asked = {"method": "pram", "epsilon": 1, "attributes": ["mood"], "missing": "keep"}
-    listed = {"mood": ["ok", "sad", "happy"]}
-    release = mv.protect(read, **asked, categories=listed)
-    assert release.schema["mood"].categories.source is Source.DECLARED
-
-
 def test_every_type_is_outlined_as_it_is_read(address):
     """Before it is read: names in their order, and no kind where the values decide it."""
     place = f"{address}&table=kinds"
@@ -211,21 +197,6 @@ def test_a_table_larger_than_memory_is_refused(address, monkeypatch):
 # What is written ---------------------------------------------------------------------
 
 
-def test_a_release_is_parquet_or_what_is_asked_for(address, tmp_path):
-    """A database has no file whose form it could take; the manifest says what was read."""
-    place = f"{address}&table=people"
-    release = protect_file(place, tmp_path / "out", **ASKED)
-    assert read_file(tmp_path / "out" / "data.parquet").frame.equals(release.data)
-    manifest = json.loads((tmp_path / "out-custodian" / "manifest.json").read_text())
-    read = manifest["input"]
-    assert read["name"] == "PostgreSQL, database postgres"
-    assert read["table"] == "people"
-    assert read["sha256"] == read_file(place).digest != read_file(f"{address}&table=old").digest
-    protect_file(place, tmp_path / "other", linkage=False, **ASKED, format="csv")
-    assert assess_files(place, tmp_path / "other", ["AGE"], text=None).guarantee is not None
-    assert assess_files(place, place, ["AGE"], text=None).guarantee is None
-
-
 def statement(address, *statements):
     """Run statements as another program would, and give what the last one says."""
     with (
@@ -271,24 +242,6 @@ def test_no_table_but_a_release_is_replaced(address, tmp_path):
                          into=f"{address}&table={name}")  # fmt: skip
     assert mv.read(f"{address}&table=people").frame.height == 40
     assert not [*tmp_path.iterdir()]
-
-
-def test_every_type_is_written_as_what_it_is(address, tmp_path):
-    """What is read again is what was written, but for categories, which are text."""
-    again = mv.read(f"{address}&table=kinds").frame
-    frame = again.with_columns(
-        tiny=pl.Series([1, None, -128], dtype=pl.Int8), byte=pl.Series([255, 0, 1], dtype=pl.UInt8)
-    )
-    with new_table(f"{address}&table=Other kinds", frame, overwrite=False) as (_, appear):
-        appear()
-    read = mv.read(f"{address}&table=Other kinds").frame
-    assert read.drop("tiny", "byte", "mood").equals(again.drop("mood"), null_equal=True)
-    assert read["mood"].to_list() == again["mood"].to_list()
-    assert read["tiny"].to_list() == [1, None, -128]
-    assert read["byte"].to_list() == [255, 0, 1]
-    assert read["exact"].dtype == again["exact"].dtype
-    statement(address, 'DROP TABLE "Other kinds"')
-    assert tmp_path
 
 
 def test_decimals_are_written_to_the_last_digit(address):
@@ -441,13 +394,6 @@ def test_a_service_file_says_where_and_who(address, tmp_path, monkeypatch):
     service.write_text(f"[ours]\nhost={host}\nuser=guarded\npassword={PASSWORD}\ndbname=postgres\n")
     monkeypatch.setenv("PGSERVICEFILE", str(service))
     assert mv.read("postgresql:///?service=ours&table=people").frame.height == 40
-
-
-def test_a_server_that_is_not_there_is_an_error_of_ours(tmp_path):
-    """With what to check, and without what the library says."""
-    said = refusal(f"postgresql://{SECRET}@/none?host={tmp_path}&table=people")
-    assert "the server must be reached and let you in" in said
-    assert "psql" in said
 
 
 def test_a_package_that_is_not_installed_is_named(monkeypatch):

@@ -12,7 +12,6 @@ import microveil as mv
 from command import run
 from microveil.commands.proposal import proposed_recipe
 from microveil.files.text import TextFormat
-from microveil.protect.recipe import read_recipe
 
 PEOPLE = mv.invented_people(1500, seed=3)
 SCOPES = ("cluster", "vector", "row")
@@ -52,18 +51,6 @@ def test_a_recipe_for_a_scope_runs_once_it_is_filled_in_and_covers_it(scope):
     assert release.guarantee.is_synthetic == (scope == "row")
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-def test_another_method_in_the_recipe_is_refused_where_it_does_not_cover_the_scope(scope):
-    """The scope stands in the recipe: editing the rest loses no promise unseen."""
-    asked = read_recipe(tomllib.loads(proposed_recipe(PEOPLE, scope=scope).text))
-    assert asked["scope"] == scope
-    rest = {name: value for name, value in asked.items() if name not in ("partition", "isotonic")}
-    request = {**rest, "method": "mdav", "k": 5, "attributes": ["AGE"], "types": {}, "delta": None}
-    mv.plan(PEOPLE, **{**request, "scope": None})
-    with pytest.raises(mv.RequestError, match=f"does not keep this epsilon at {scope} scope"):
-        mv.plan(PEOPLE, **request)
-
-
 @pytest.mark.parametrize("show_values", [False, True])
 def test_at_row_scope_nothing_is_declared_that_was_seen_in_the_values(show_values):
     """Decimals, bounds and categories are comments: another table's recipe is the same but these.
@@ -98,20 +85,6 @@ def test_what_no_new_table_can_have_is_not_proposed_for_one():
     assert list(mv.protect({**table, "AGE": np.arange(18) % 5}, recipe=filled).data) == ["AGE"]
 
 
-def test_without_the_line_of_delta_the_recipe_asks_for_pure_differential_privacy():
-    """As its comment says; the flag --delta 0 overrides the line too."""
-    recipe = filled_in(proposed_recipe(PEOPLE, scope="row").text).replace(
-        "epsilon = 1.0", "epsilon = 20"
-    )
-    assert mv.plan(PEOPLE, recipe=tomllib.loads(recipe)).guarantee.delta > 0
-    without = re.sub(r"\ndelta = [^\n]*", "", recipe)
-    pure = [
-        mv.plan(PEOPLE, recipe=tomllib.loads(without)).guarantee,
-        mv.plan(PEOPLE, recipe=tomllib.loads(recipe), delta="0").guarantee,
-    ]
-    assert [(each.delta, each.rho) for each in pure] == [(0, None)] * 2
-
-
 def follow(shown, folder):
     """Type the one command that inspect prints."""
     (command,) = re.findall(r"^  microveil (.*)$", shown, flags=re.MULTILINE)
@@ -132,15 +105,6 @@ def test_the_command_that_inspect_prints_works(tmp_path):
     guarantee = json.loads((tmp_path / "people-release" / "guarantee.json").read_text())
     assert guarantee["scopes"]["row"] == {"covered": True, "epsilon": 1.0, "delta": 1e-9}
     assert list(guarantee["attributes"]) == ["AGE", "TAX", "REGION"]
-
-
-def test_a_scope_that_there_is_not_is_refused_and_nothing_written(tmp_path):
-    """The message names those that there are."""
-    PEOPLE.write_csv(tmp_path / "people.csv")
-    done = run("inspect", "people.csv", "--scope", "rows", "-o", "r.toml", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "scope: it must be one of cluster, vector, row" in done.stderr
-    assert not (tmp_path / "r.toml").exists()
 
 
 @pytest.fixture(scope="module")
@@ -187,24 +151,6 @@ def test_flags_go_before_what_a_recipe_says_of_the_file(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_what_a_recipe_says_of_the_file_may_be_said_in_part(tmp_path):
-    """The rest is as the format has it; what is no separator is refused."""
-    PEOPLE.select("AGE", "VISITS").write_csv(tmp_path / "p.tsv", separator="\t")
-    recipe = proposed_recipe(PEOPLE.select("AGE", "VISITS")).text
-    for entry, code in (('decimal = ","', 0), ('separator = "ab"', 2), ('mark = ","', 2)):
-        (tmp_path / "r.toml").write_text(f"{recipe}\n[file]\n{entry}\n")
-        done = run("inspect", "p.tsv", "--recipe", "r.toml", folder=tmp_path)
-        assert done.returncode == code, done.stderr
-    assert "recipe, entry 'file.mark'" in done.stderr
-
-
-def test_no_arguments_of_a_verb_come_of_how_the_file_is_written():
-    """In Python there is a table already."""
-    recipe = tomllib.loads(proposed_recipe(PEOPLE, scope="cluster", text=TextFormat()).text)
-    assert recipe["file"] == {"separator": ",", "decimal": ".", "encoding": "utf-8"}
-    assert "file" not in read_recipe(recipe)
-
-
 def test_whole_numbers_with_gaps_are_proposed_as_whole_numbers():
     """A column that became floats, as cells are missing: steps of 1, never of a hundredth."""
     ages = np.array([31.0, np.nan, 45, 45, 62])
@@ -244,20 +190,3 @@ def test_bounds_are_asked_for_by_kind_and_cannot_be_left_as_they_are():
     assert not asked["ID"] + asked["EMPLOYED"] + asked["REGION"]
     with pytest.raises(tomllib.TOMLDecodeError):
         tomllib.loads(recipe.replace("# bounds", "bounds", 1))
-
-
-def test_text_that_differs_in_every_record_is_taken_for_an_identifier():
-    """Names are no categories to be listed."""
-    table = {"NAME": np.array(["ann", "bob", "eve"]), "SEX": np.array(["f", "m", "f"])}
-    entries = tomllib.loads(proposed_recipe(table).text)["attributes"]
-    assert [entry["role"] for entry in entries.values()] == ["identifier", "quasi-identifier"]
-
-
-@pytest.mark.parametrize("name", ["people.xls", "people.ODS"])
-def test_a_spreadsheet_is_to_be_saved_and_not_renamed(tmp_path, name):
-    """Another name makes no table of a workbook."""
-    (tmp_path / name).write_bytes(b"PK\x03\x04")
-    done = run("inspect", name, folder=tmp_path)
-    assert done.returncode == 2
-    assert "save the sheet as CSV" in done.stderr
-    assert "rename" not in done.stderr

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.table import sorting
-from microveil.table.sorting import in_order, numbers_in_order, ranks_of
+from microveil.table.sorting import in_order, ranks_of
 from reference.record_linkage import average_ranks
 
 # Neighbours of 1, both zeros, and ends that leave few bits to tell the others apart.
@@ -32,18 +32,6 @@ def test_equal_values_share_the_average_of_their_ranks(column):
     expected = [row[0] for row in average_ranks([[value] for value in column])]
     for narrow in (False, True):
         assert ranks_of(np.array(column), narrow=narrow).tolist() == expected
-
-
-@pytest.mark.usefixtures("least_counted")
-@given(st.lists(values | st.just(np.nan), max_size=60) | st.lists(CENTS | st.just(np.nan)))
-def test_numbers_ascend_as_values_do(column):
-    """From 0 without a gap, the same for equal values, -1 of those that are missing."""
-    different = sorted({value for value in column if value == value})  # noqa: PLR0124 -- not NaN
-    numbers, n_different = numbers_in_order(np.array(column, dtype=np.float64))
-    assert n_different == len(different)
-    assert numbers.tolist() == [
-        different.index(value) if value in different else -1 for value in column
-    ]
 
 
 @given(

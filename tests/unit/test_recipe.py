@@ -1,6 +1,5 @@
 """Recipes: proposed, filled in, read back, and refused where they are wrong."""
 
-import datetime
 import tomllib
 
 import numpy as np
@@ -113,39 +112,12 @@ def test_column_names_of_all_kinds_survive_a_recipe():
     assert list(tomllib.loads(proposed_recipe(table).text)["attributes"]) == names
 
 
-def test_dates_in_bounds_may_be_text_or_dates():
-    """ISO text and date objects say the same."""
-    request = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": ["SINCE"]}
-    pairs = [("1980-01-01", "2030-12-31"), (datetime.date(1980, 1, 1), datetime.date(2030, 12, 31))]
-    plans = [mv.plan(PEOPLE, **request, bounds={"SINCE": pair}) for pair in pairs]
-    assert plans[0].guarantee == plans[1].guarantee
-
-
 def test_a_recipe_that_protects_nothing_releases_nothing():
     """Identifiers and columns it does not name are never fallen back to."""
     entry = {"role": "identifier", "type": "whole number"}
     recipe = {"method": "idp-cbls", "k": 5, "epsilon": 1, "attributes": {"AGE": entry}}
     with pytest.raises(mv.RequestError, match="no attribute to protect"):
         mv.protect(PEOPLE, recipe=recipe)
-
-
-def test_a_recipe_holds_categories_and_matrices():
-    """There is no flag for a matrix: the recipe gives it, attribute by attribute."""
-    recipe = {
-        "method": "pram",
-        "attributes": {
-            "REGION": {
-                "role": "confidential", "type": "text",
-                "bounds": ["North", "East", "South", "West"],
-                "matrix": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1],
-                           [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]],
-            },
-        },
-    }  # fmt: skip
-    release = mv.protect(PEOPLE, recipe=recipe)
-    assert release.data.columns == ["REGION"]
-    assert float(release.guarantee.epsilon) == pytest.approx(np.log(7))
-    assert "posterior_odds" in release.manifest.to_dict()["attributes"]["REGION"]
 
 
 ENTRY = {"role": "confidential", "type": "whole number", "bounds": [0, 110]}
@@ -172,13 +144,6 @@ def test_an_earlier_recipe_that_means_something_else_now_is_refused(recipe):
         assert "microveil" not in read_recipe({**recipe, "microveil": version})
 
 
-def test_other_earlier_recipes_are_read():
-    """What means what it meant goes on."""
-    recipe = {"method": "kanon-dp", "attributes": {"AGE": ENTRY, "TAX": ENTRY}}
-    assert read_recipe(recipe)["method"] == "kanon-dp"
-    assert read_recipe({"method": "auto", "scope": "vector"})["scope"] == "vector"
-
-
 @pytest.mark.parametrize(
     ("versions", "rule"),
     [
@@ -193,32 +158,8 @@ def test_a_later_version_and_what_is_none_are_refused(versions, rule):
             read_recipe({"method": "laplace", "microveil": version})
 
 
-def test_a_proposed_recipe_says_the_version_of_the_program():
-    """The version that recipes are written for is that of the package."""
-    from importlib.metadata import version
-
-    written = tomllib.loads(proposed_recipe(mv.invented_people(20)).text)["microveil"]
-    assert version("microveil").split(".")[:2] == written.split(".")
-
-
 TEXT = {"role": "quasi-identifier", "type": "text"}
 LISTED = {**TEXT, "categories": ["north", "south"]}
-
-
-def test_a_list_that_a_recipe_says_was_read_from_the_data_is_one():
-    """Its guarantee is that of `categories_from_data`; a flag of categories declares another."""
-    table = {"REGION": np.array(["north", "south"] * 20)}
-    recipe = {"method": "pram", "epsilon": 1,
-              "attributes": {"REGION": {**LISTED, "categories_from_data": True}}}  # fmt: skip
-    found = mv.plan(table, recipe=recipe).guarantee
-    seen = mv.plan(
-        table, method="pram", epsilon=1, attributes="REGION",
-        categories=mv.categories_from_data(table), types={"REGION": "text"},
-    )  # fmt: skip
-    assert found == seen.guarantee
-    assert "categories" in {condition.id for condition in found.conditions}
-    other = mv.plan(table, recipe=recipe, categories={"REGION": ["north", "south", "west"]})
-    assert "categories" not in {condition.id for condition in other.guarantee.conditions}
 
 
 @pytest.mark.parametrize(

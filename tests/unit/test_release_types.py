@@ -47,14 +47,3 @@ def test_a_release_of_arrays_is_known_to_hold_arrays() -> None:
     release = mv.protect({"AGE": AGES}, method="mdav", k=3)
     assert_type(release, mv.Release[dict[str, NDArray[Any]]])
     assert isinstance(release.data["AGE"], np.ndarray)
-
-
-def test_a_release_of_which_nothing_is_said_is_one_of_any_frame() -> None:
-    """Release alone, as annotations have it, is a release of any kind of frame."""
-
-    def data_of(release: mv.Release) -> Any:
-        return assert_type(release.data, Any)
-
-    assert len(data_of(mv.protect(polars.DataFrame({"AGE": AGES}), method="mdav", k=3))) == len(
-        AGES
-    )

@@ -77,17 +77,6 @@ def test_a_release_is_audited_as_it_was_asked_for(folder, name):
     assert attacked is None
 
 
-def test_the_command_takes_the_folder_alone_or_behind_its_table(folder, tmp_path):
-    """Both say the same; the table is found beside the folder, whatever folder one is in."""
-    protect_file(folder / "people.csv", folder / "r", linkage=False, **REQUESTS["idp-cbls"])
-    (elsewhere := tmp_path / "elsewhere").mkdir()
-    alone = run("audit", folder / "r", folder=elsewhere)
-    behind = run("audit", "people.csv", "r", folder=folder)
-    assert alone.returncode == behind.returncode == 0
-    assert alone.stdout == behind.stdout
-    assert "INCOME" in alone.stdout
-
-
 def test_a_release_is_not_audited_on_another_table_or_by_another_request(folder):
     """Refused: what is shown would be of another release."""
     protect_file(folder / "people.csv", folder / "r", linkage=False, **REQUESTS["idp-cbls"])
@@ -230,11 +219,3 @@ def test_a_release_brings_how_its_files_are_written(folder):
         done = run(*command, folder=folder)
         assert done.returncode == 0, done.stderr
         assert "INCOME" in done.stdout
-
-
-def test_a_path_that_is_not_there_is_said_to_be_missing(folder):
-    """And not to have the wrong ending: it may be a release that was never written."""
-    for command in (["assess", "people.csv", "release"], ["audit", "release"]):
-        done = run(*command, folder=folder)
-        assert done.returncode == 2
-        assert "there is no such file, nor a folder of a release" in done.stderr

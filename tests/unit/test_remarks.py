@@ -1,10 +1,8 @@
 """What is said of columns: one remark, as the comment of a recipe and as a sentence by itself."""
 
 import re
-import tomllib
 
 import numpy as np
-import pytest
 
 from microveil.commands import remarks
 from microveil.commands.proposal import proposed_recipe
@@ -35,16 +33,6 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize("remark", [*FIXED, *MADE], ids=lambda remark: remark.comment)
-def test_a_remark_is_a_sentence_of_its_own(remark):
-    """It begins and ends like one, and speaks no TOML and of no entry of a recipe."""
-    sentence = remark.sentence
-    assert re.match(r"[A-Z0-9]", sentence)
-    assert sentence.endswith(".")
-    assert not re.search(r'[#="\[\]_]', sentence)
-    assert "confirm;" not in sentence
-
-
 def test_sentences_say_what_the_comments_of_the_recipe_say():
     """Remark by remark: of each column as many, in their order, and each comment stands there."""
     proposed = proposed_recipe(TABLE)
@@ -71,24 +59,3 @@ def test_sentences_hold_no_value_of_the_table_whatever_is_asked_for():
     said = " ".join(" ".join(sentences) for sentences in proposed.remarks.values())
     assert SECRET not in said
     assert "99999998" not in said
-
-
-def test_comments_change_nothing_of_a_recipe():
-    """It is read as one, and offers no unit where no column looks like one."""
-    proposed = proposed_recipe(TABLE, scope="vector")
-    assert tomllib.loads(proposed.text)["scope"] == "vector"
-    assert proposed.unit is None
-
-
-def test_the_column_that_may_be_the_unit_is_named():
-    """The one that a comment offers."""
-    proposed = proposed_recipe({**TABLE, "HOUSEHOLD": np.arange(N) // 3})
-    assert proposed.unit == "HOUSEHOLD"
-    assert '# unit = "HOUSEHOLD"' in proposed.text
-    assert remarks.UNIT_NUMBERS.sentence in proposed.remarks["HOUSEHOLD"]
-
-
-def test_a_long_code_list_is_cut_in_a_sentence():
-    """As many codes as can be read."""
-    sentence = remarks.code_list({code: f"label {code}" for code in range(50)}).sentence
-    assert "19 label 19 and 30 more" in sentence

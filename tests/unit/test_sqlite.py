@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import sys
 import traceback
 from contextlib import closing
 
@@ -96,14 +95,6 @@ def test_a_query_is_the_rest_of_the_address_as_it_stands(people):
     assert "nothing else" in refusal(f"{people}?mode=rw")
 
 
-def test_a_file_of_that_very_name_is_read_first(tmp_path):
-    """A name with a question mark in it stays a name."""
-    odd = tmp_path / "people.db?table=old"
-    odd.write_bytes(b"A\n1\n")
-    database(tmp_path / "people.db", "CREATE TABLE old (A)", "INSERT INTO old VALUES (1), (2)")
-    assert "must end with one of" in refusal(odd)
-
-
 # What columns are --------------------------------------------------------------------
 
 KINDS = [
@@ -153,17 +144,6 @@ def test_dates_and_moments_are_read_as_iso_8601_writes_them(tmp_path):
     )
 
 
-def test_a_type_is_not_read_off_the_first_values(tmp_path):
-    """Thousands of missing cells before the first value change nothing."""
-    path = database(
-        tmp_path / "t.db", "CREATE TABLE t (A TEXT, B, C INTEGER)",
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "
-        "INSERT INTO t SELECT NULL, NULL, NULL FROM n",
-        "INSERT INTO t VALUES ('x', 0.5, 9007199254740993)",
-    )  # fmt: skip
-    assert mv.read(path).frame.row(-1) == ("x", 0.5, 2**53 + 1)
-
-
 MIXED = [
     (
         "INTEGER",
@@ -198,18 +178,6 @@ def test_values_of_several_kinds_are_refused(tmp_path, declared, value, rule):
     cast = mv.read(f'{path}?query=SELECT CAST("A" AS TEXT) AS "A" FROM t').frame["A"]
     assert cast.dtype == pl.String or declared == "DATE"
     assert cast.null_count() == 1
-
-
-def test_dates_that_are_none_and_text_in_no_encoding_are_refused(tmp_path):
-    """By the column: what is stored is looked at, not only how."""
-    path = database(
-        tmp_path / "t.db", "CREATE TABLE t (D DATE, M DATETIME, S TEXT)",
-        f"INSERT INTO t VALUES ('2020-02-30', '{SECRET}', CAST(x'41ff' AS TEXT)), ('2020-01-01', "
-        "'2020-01-01 10:00:00+02:00', 'x')",
-    )  # fmt: skip
-    assert "column 'D': a column of dates" in refusal(f"{path}?query=SELECT D FROM t")
-    assert "column 'M': a column of moments" in refusal(f"{path}?query=SELECT M FROM t")
-    assert "column 'S': text must be UTF-8" in refusal(f"{path}?query=SELECT S FROM t")
 
 
 def test_text_of_a_database_in_utf_16_is_text(tmp_path):
@@ -346,24 +314,3 @@ def test_a_table_that_fails_in_the_middle_leaves_nothing(tmp_path, monkeypatch):
         write_data(pl.DataFrame({"A": [1, 2]}), tmp_path / "t.db", text=None)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
     assert [path.name for path in tmp_path.rglob("*")] == ["temporary"]
-
-
-@pytest.mark.parametrize("module", ["adbc_driver_manager", "adbc_driver_sqlite.dbapi"])
-def test_a_package_that_is_not_installed_is_named(people, monkeypatch, module):
-    """With the command that installs it, where files are read and where they are written."""
-    monkeypatch.setitem(sys.modules, module, None)
-    assert "pip install 'microveil[sql]'" in refusal(people)
-    with pytest.raises(mv.FileError, match=r"pip install 'microveil\[sql\]'"):
-        write_data(pl.DataFrame({"A": [1]}), people.with_name("t.db"), text=None)
-    assert not people.with_name("t.db").exists()
-
-
-def test_the_command_line_says_what_to_run_next(people):
-    """Inspect names the table again, quoted as a shell takes it, and the command works."""
-    done = run(
-        "inspect", f"{people}?table=people", "-o", "recipe.toml", folder=people.parent
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "people.db: 40 records, 2 columns." in done.stdout
-    assert f"protect '{people}?table=people' --recipe recipe.toml -o people-release" in done.stdout
-    assert run("inspect", people, folder=people.parent).returncode == 2

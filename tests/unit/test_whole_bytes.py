@@ -1,7 +1,6 @@
 """Files read whole: the bytes that stand in them, however large they are and whatever happens."""
 
 import os
-import sys
 import threading
 
 import numpy as np
@@ -62,14 +61,6 @@ def test_a_file_that_changes_its_length_while_it_is_read_is_read_anew(
     assert filled == [2000]
 
 
-def test_bytes_are_there_as_long_as_somebody_may_fill_them():
-    """Whoever was interrupted leaves threads that write still."""
-    data, places = whole_bytes._unfilled(5000)
-    before = sys.getrefcount(data)
-    del places
-    assert sys.getrefcount(data) == before - 1
-
-
 def test_a_pipe_is_read_once(tmp_path):
     """It has no length, and what was read is gone from it."""
     path = tmp_path / "people.csv"
@@ -78,11 +69,3 @@ def test_a_pipe_is_read_once(tmp_path):
     writer.start()
     assert read_whole(path) == b"AGE" * 5000
     writer.join()
-
-
-def test_what_the_system_refuses_is_its_own_error(tmp_path):
-    """As where Python reads: of a folder, and of what is not there."""
-    with pytest.raises(IsADirectoryError):
-        read_whole(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        read_whole(tmp_path / "nobody.csv")
