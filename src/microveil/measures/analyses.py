@@ -8,7 +8,7 @@ apart (`propensity`).
 import datetime
 import importlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,43 +28,19 @@ MOST_CLASSES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analyses:
-    """What was asked for; by default nothing.
+    """What was asked for; by default nothing."""
 
-    Attributes
-    ----------
-    classes : str or None
-        The class attribute, a column of the original.
-    threshold : float or None
-        The first class reaches up to it; None makes every category a class. A date may be
-        given as a `datetime.date`; it is its days since 1970-01-01.
-    estimator : object or None
-        A classifier of scikit-learn; None is the random forest of IDP-2025.
-    formula : str or None
-        A regression, as `parse_formula` writes it.
-    logistic : bool
-        Whether the regression is of log odds.
-    propensity : bool
-        Whether a model is to tell the tables apart.
-    """
-
-    classes: str | None = None
+    classes: str | None = None  # the class attribute, a column of the original
+    # The first class reaches up to it, a date's days since 1970-01-01; None makes every category
+    # a class.
     threshold: float | None = None
-    estimator: Any = None
-    formula: str | None = None
-    logistic: bool = False
-    propensity: bool = False
+    estimator: Any = None  # a classifier of scikit-learn; None is the random forest of IDP-2025
+    formula: str | None = None  # a regression, as `parse_formula` writes it
+    logistic: bool = False  # whether the regression is of log odds
+    propensity: bool = False  # whether a model is to tell the tables apart
 
     @classmethod
-    def of(
-        cls,
-        *,
-        classes: str | None = None,
-        threshold: float | None = None,
-        estimator: Any = None,
-        formula: str | None = None,
-        logistic: bool = False,
-        propensity: bool = False,
-    ) -> "Analyses":
+    def of(cls, **given: Any) -> "Analyses":
         """Check what a user asks for.
 
         Raises
@@ -78,19 +54,22 @@ class Analyses:
         >>> Analyses.of(formula="TAX~INCOME*AGE").formula
         'TAX ~ INCOME + AGE + INCOME:AGE'
         """
-        if classes is None:
-            for name, given in (("threshold", threshold), ("estimator", estimator)):
-                if given is not None:
-                    raise _without(name, "it needs a class attribute", "classes='INCOME'")
-        if formula is None and logistic:
-            raise _without("logistic", "it needs a formula", "formula='Y ~ A + B'")
-        return cls(
-            classes=classes,
-            threshold=None if threshold is None else _finite(threshold),
-            estimator=estimator,
-            formula=None if formula is None else str(parse_formula(formula)),
-            logistic=bool(logistic),
-            propensity=bool(propensity),
+        asked = cls(**given)
+        for name, needed, argument in (
+            ("threshold", asked.classes, "it needs a class attribute: pass classes='INCOME'"),
+            ("estimator", asked.classes, "it needs a class attribute: pass classes='INCOME'"),
+            ("logistic", asked.formula, "it needs a formula: pass formula='Y ~ A + B'"),
+        ):
+            value = getattr(asked, name)
+            if value is not None and value is not False and needed is None:
+                rule, remedy = argument.split(": ", 1)
+                raise RequestError(name, rule, f"{remedy} with it, or leave it out")
+        return replace(
+            asked,
+            threshold=None if asked.threshold is None else _finite(asked.threshold),
+            formula=None if asked.formula is None else str(parse_formula(asked.formula)),
+            logistic=bool(asked.logistic),
+            propensity=bool(asked.propensity),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,15 +90,6 @@ class Analyses:
         """Return every record's class: text, or numbers where each is a class; NaN or "" is none.
 
         Dates are classes by their ISO form, yes/no by "false" and "true".
-
-        Parameters
-        ----------
-        table : Table
-            The original, or a release with classes of its own.
-
-        Returns
-        -------
-        ndarray, shape (n_records,)
 
         Raises
         ------
@@ -197,11 +167,7 @@ def _named(value: float, kind: Kind) -> str | None:
 def named_classifier(name: str) -> Any:
     """Make a classifier of scikit-learn of its full name, with the settings it has by default.
 
-    Parameters
-    ----------
-    name : str
-        As in Python: ``sklearn.linear_model.LogisticRegression``. Nothing outside of
-        scikit-learn is imported.
+    Nothing outside of scikit-learn is imported.
 
     Raises
     ------
@@ -256,7 +222,3 @@ def _finite(threshold: Any) -> float:
             "threshold", "it must be a finite number", "pass for example threshold=30000"
         )
     return number
-
-
-def _without(name: str, rule: str, argument: str) -> RequestError:
-    return RequestError(name, rule, f"pass {argument} with it, or leave it out")

@@ -184,6 +184,12 @@ def assess(
         guarantee=both.guarantee,
     )
     tables = tables_of(both, compared, asked)
+    if not tables.compared:
+        raise DataError(
+            "tables",
+            "they have no attribute in common to compare",
+            "pass a table and its release, whose columns have the same names",
+        )
     known = named(quasi_identifiers or ()) or _known_by_role(both)
     looked_at = both.original.names if attributes is None else compared
     return replace(

@@ -69,55 +69,30 @@ class By(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What a measure found.
+    """What a measure found."""
 
-    Attributes
-    ----------
-    value : float
-        NaN where it is undefined.
-    interval : (float, float) or None
-        Of 95 %, where there is one.
-    beside : float or None
-        What it is held against: what chance would find, or the original's own figure.
-    """
-
-    value: float
-    interval: tuple[float, float] | None = None
-    beside: float | None = None
+    value: float  # NaN where it is undefined
+    interval: tuple[float, float] | None = None  # of 95 %, where there is one
+    beside: float | None = None  # what chance would find, or the original's own figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Measures that are shown together.
-
-    Attributes
-    ----------
-    title : str
-        Their heading.
-    beside : str
-        What heads the figures that theirs are held against.
-    show : callable or None
-        Of what was found of them, blocks of a document, charts among them; by default
-        `showing.figures`: tables with a figure, or an attribute, to a row.
-    """
+    """Measures that are shown together."""
 
     title: str
-    beside: str = "held against"
+    beside: str = "held against"  # what heads the figures that theirs are held against
+    # Of what was found of them, blocks of a document, charts among them; by default
+    # `showing.figures`: tables with a figure, or an attribute, to a row.
     show: "Callable[[Sequence[Measured]], tuple[Block, ...]] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Where `Assessment.to_dict` has what a function found, in one place for several measures.
-
-    Attributes
-    ----------
-    name : str
-    write : callable
-        Of what the function returned and the names of the attributes of numbers, plain values.
-    """
+    """Where `Assessment.to_dict` has what a function found, in one place for several measures."""
 
     name: str
+    # Of what the function returned and the names of the attributes of numbers, plain values.
     write: Callable[[Any, Sequence[str]], Any]
 
 
@@ -126,39 +101,19 @@ class Compared:
     """How a comparison of methods uses a measure: every run has its figure as a column.
 
     Figures by class are those of a comparison's own classifier.
-
-    Attributes
-    ----------
-    on_frontier : bool
-        Whether it is a risk that information loss is held against, on Pareto frontiers and maps.
-    in_answer : bool
-        Whether the answer says what does best by it.
-    stands_for_loss : bool
-        Whether risks are held against it, in place of the information loss, where rows of some
-        method follow nobody: of those that do the last with a figure. Elsewhere it is left out.
-    tabulated : bool
-        Whether the report's tables show it.
-    varies : bool
-        Whether it differs from run to run, so that there is a mean with an interval.
-    seeded : bool
-        Whether each run has a seed of its own for it, also where the method draws nothing.
-    counted : bool
-        Whether a release may not allow it, so that the runs that have it are counted.
-    baseline : str or None
-        The measure that it is drawn beside.
-    level : (str, float) or None
-        What one of its values stands for.
     """
 
-    on_frontier: bool = False
-    in_answer: bool = False
+    on_frontier: bool = False  # a risk that a loss is held against, on Pareto frontiers and maps
+    in_answer: bool = False  # whether the answer says what does best by it
+    # Whether risks are held against it, in place of the information loss, where rows of some
+    # method follow nobody: of those that do the last with a figure. Elsewhere it is left out.
     stands_for_loss: bool = False
-    tabulated: bool = True
-    varies: bool = True
-    seeded: bool = False
-    counted: bool = False
-    baseline: str | None = None
-    level: tuple[str, float] | None = None
+    tabulated: bool = True  # in the report
+    varies: bool = True  # from run to run, so that there is a mean with an interval
+    seeded: bool = False  # each run has a seed of its own for it, also where nothing is drawn
+    counted: bool = False  # a release may not allow it, so that the runs that have it are counted
+    baseline: str | None = None  # the measure that it is drawn beside
+    level: tuple[str, float] | None = None  # what one of its values stands for
 
 
 # Of what belongs to no other group.
@@ -174,52 +129,6 @@ class Measure:
     """A figure of utility or risk: how it is found, what it means and who may see it.
 
     Measures of the same function and the same part of the tables have it called once.
-
-    Attributes
-    ----------
-    id : str
-        Its entry in `Assessment.to_dict`, and its column in a comparison.
-    label : str
-    explanation : str
-        How a figure is read, in a few words.
-    function : callable
-    takes : Takes
-        What the function is given.
-    in_blocks : bool
-        Whether the function reads matrices a block of records, or a column, at a time: it may then
-        be given an `AttributeMatrix`.
-    needs_pairs : bool
-        Whether the records of both tables must be in the same order. Where they are not, it is
-        left out.
-    scale : str
-        What is counted, where the label does not say it.
-    short : str
-        What heads a narrow column; by default the label.
-    unit : str
-        Of every figure: "%", or none.
-    lowest, highest : float
-        What it cannot be beyond.
-    better : Better
-    custodian : bool
-        Whether it is for the custodian only. A public one sees the release alone, so that it
-        shows nothing that the release does not.
-    by : By
-        What there is a figure of.
-    figure : callable
-        Of what the function returned, a number or a `Figure`; where it returns those of several
-        attributes of numbers, an array; of several classes, rules or other attributes, a dict.
-    group : Group
-    tabulated : bool
-        Whether tables of the assessment show it.
-    entry : Entry or None
-        Where `Assessment.to_dict` has it, if not as a figure under its id.
-    asked_by : str
-        The argument that it is measured for; without one it always is.
-    arguments : tuple of str
-        Arguments that the function takes by name, of which it has a default for those not given.
-    compared : Compared or None
-        None where comparisons do without it, but for those with a method whose rows follow
-        nobody: these take every figure of the table that needs neither pairs nor asking.
 
     Examples
     --------
@@ -239,27 +148,33 @@ class Measure:
     ('change of the median', False, '0 = unchanged')
     """
 
-    id: str
+    id: str  # its entry in `Assessment.to_dict`, and its column in a comparison
     label: str
-    explanation: str
+    explanation: str  # how a figure is read, in a few words
     function: Callable[..., Any]
-    takes: Takes
-    needs_pairs: bool
+    takes: Takes  # what the function is given
+    needs_pairs: bool  # the same order of records: where they are not, it is left out
+    # Whether the function reads matrices a block of records, or a column, at a time: it may then
+    # be given an `AttributeMatrix`.
     in_blocks: bool = False
-    scale: str = ""
-    short: str = ""
-    unit: str = ""
-    lowest: float = 0.0
+    scale: str = ""  # what is counted, where the label does not say it
+    short: str = ""  # what heads a narrow column; by default the label
+    unit: str = ""  # of every figure: "%", or none
+    lowest: float = 0.0  # what it cannot be beyond
     highest: float = math.inf
     better: Better = Better.LOWER
-    custodian: bool = True
-    by: By = By.TABLE
+    custodian: bool = True  # a public one sees the release alone, and shows nothing beyond it
+    by: By = By.TABLE  # what there is a figure of
+    # Of what the function returned, a number or a `Figure`; where it returns those of several
+    # attributes of numbers, an array; of several classes, rules or other attributes, a dict.
     figure: Callable[[Any], Any] = _itself
     group: Group = FURTHER
-    tabulated: bool = True
-    entry: Entry | None = None
-    asked_by: str = ""
-    arguments: tuple[str, ...] = ()
+    tabulated: bool = True  # whether tables of the assessment show it
+    entry: Entry | None = None  # where `Assessment.to_dict` has it, if not under its id
+    asked_by: str = ""  # the argument that it is measured for; without one it always is
+    arguments: tuple[str, ...] = ()  # that the function takes by name, with a default for each
+    # None where comparisons do without it, but for those with a method whose rows follow nobody:
+    # these take every figure of the table that needs neither pairs nor asking.
     compared: Compared | None = None
 
     def __post_init__(self) -> None:
@@ -303,21 +218,13 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """A measure, and what it found.
-
-    Attributes
-    ----------
-    measure : Measure
-    result : object
-        What its function returned; by attribute where it was called for each; None where there
-        was nothing to measure.
-    names : tuple of str
-        The attributes of numbers.
-    """
+    """A measure, and what it found."""
 
     measure: Measure
+    # What its function returned; by attribute where it was called for each; None where there was
+    # nothing to measure.
     result: Any
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the attributes of numbers
 
     def __repr__(self) -> str:
         """Name the measure without its figures: notebooks print it."""

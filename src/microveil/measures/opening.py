@@ -1,12 +1,13 @@
 """A table and its release, opened to be held against each other."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.errors import DataError
 from microveil.guarantee import Guarantee
@@ -28,7 +29,7 @@ from microveil.table import (
 from microveil.table.blocks import LARGEST_VALUE, AttributeMatrix, Matrix, largest_of
 from microveil.table.table import coded_words
 
-__all__ = ["Opened", "named", "opened", "tables_of"]
+__all__ = ["Opened", "named", "opened", "tables_of", "usable"]
 
 # Text of more different values is left out: hardly any are categories.
 MOST_CATEGORIES = 1000
@@ -47,17 +48,20 @@ class Opened:
         Whether the records of both are in the same order.
     roles : dict of Role
         What a recipe says that attributes are to an intruder.
+    orders : dict
+        Of the attributes that are listed as categories, the words in order, or None.
     guarantee : Guarantee or None
     measurements : Measurements or None
     """
 
     original: Table
     protected: Table
-    control: Table | None
     paired: bool
-    roles: Mapping[str, Role]
-    guarantee: Guarantee | None
-    measurements: Measurements | None
+    control: Table | None = None
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    guarantee: Guarantee | None = None
+    measurements: Measurements | None = None
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -94,16 +98,6 @@ class Opened:
     def numeric(self, names: Iterable[str]) -> list[str]:
         """Name those that are numbers."""
         return [name for name in names if self.original.kind(name).is_numeric]
-
-    @property
-    def orders(self) -> dict[str, Sequence[str] | None]:
-        """The attributes that the guarantee lists as categories: their words in order, or None."""
-        terms = () if self.guarantee is None else self.guarantee.attributes
-        return {
-            one.name: tuple(map(str, one.domain or ())) if one.kind is Kind.ORDINAL else None
-            for one in terms
-            if one.kind in {Kind.ORDINAL, Kind.NOMINAL}
-        }
 
     def check(self, names: Iterable[str]) -> None:
         """Refuse columns that some table lacks."""
@@ -152,12 +146,19 @@ def opened(
         control=None if control is None else open_beside(control, after, codes),
         paired=paired,
         roles={} if recipe is None else roles_of_recipe(recipe),
+        orders={
+            one.name: tuple(map(str, one.domain or ())) if one.kind is Kind.ORDINAL else None
+            for one in (() if guarantee is None else guarantee.attributes)
+            if one.kind in {Kind.ORDINAL, Kind.NOMINAL}
+        },
         guarantee=guarantee,
         measurements=measurements,
     )
 
 
-def tables_of(both: Opened, names: Iterable[str], asked: Mapping[str, Any]) -> Tables:
+def tables_of(
+    both: Opened, names: Iterable[str], asked: Mapping[str, Any], *, masked: bool = False
+) -> Tables:
     """Read attributes of a table and its release as measures are given them.
 
     Text of more than 1000 categories is left out. Argument by argument, ``asked`` is what is asked
@@ -166,20 +167,14 @@ def tables_of(both: Opened, names: Iterable[str], asked: Mapping[str, Any]) -> T
     Raises
     ------
     DataError
-        If nothing can be compared, or a table holds an infinite value.
+        If a number is infinite or beyond 1e140, unless such are ``masked``, taken as missing.
     """
     wanted = list(names)
     numeric, orders, sides = both.numeric(wanted), both.orders, (both.original, both.protected)
     coded = {name: _codes(sides, name) for name in wanted if name not in numeric}
     texts = {name: codes for name, codes in coded.items() if codes is not None}
-    if not numeric and not texts:
-        raise DataError(
-            "tables",
-            "they have no attribute in common to compare",
-            "pass a table and its release, whose columns have the same names",
-        )
     before, after = (
-        _matrix(table, numeric, place)
+        _matrix(table, numeric, place, masked=masked)
         for table, place in zip(sides, ("original data", "protected data"), strict=True)
     )
     return Tables(
@@ -199,10 +194,12 @@ def tables_of(both: Opened, names: Iterable[str], asked: Mapping[str, Any]) -> T
     )
 
 
-def _matrix(table: Table, names: list[str], place: str) -> Matrix:
+def _matrix(table: Table, names: list[str], place: str, *, masked: bool) -> Matrix:
     if not names:
         return np.empty((table.n_records, 0))
     matrix = AttributeMatrix(numbers=[table.numbers(name, shared=True) for name in names])
+    if largest_of(matrix) > LARGEST_VALUE and masked:
+        return usable(np.asarray(matrix))
     if largest_of(matrix) > LARGEST_VALUE:
         raise DataError(
             place,
@@ -210,6 +207,12 @@ def _matrix(table: Table, names: list[str], place: str) -> Matrix:
             "leave such records out, or mark the cells as missing",
         )
     return matrix
+
+
+def usable(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mark what no distance can be taken of as missing, as a release does; in place."""
+    values[~(np.abs(values) <= LARGEST_VALUE)] = np.nan
+    return values
 
 
 def _codes(sides: Sequence[Table], name: str) -> Codes | None:

@@ -1,7 +1,7 @@
 """The registry of measures: what is measured of a release, each declared once.
 
 Assessments, comparisons, reports and docs take every figure, label and explanation from here;
-the functions stand with them, or in `microveil.utility`.
+the functions stand with them.
 
 >>> [measure.id for measure in MEASURES.values()][:4]
 ['sse', 'mean_sse', 'mean_sse_published', 'information_loss']
