@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.errors import DataError, RequestError
+from microveil.measures.rules import check_rules, comparable, parse_rule
 from microveil.schema import Kind
-from microveil.utility.rules import check_rules, comparable, parse_rule
 
 KINDS = {
     "TAX": Kind.WHOLE,

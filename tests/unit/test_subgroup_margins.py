@@ -9,9 +9,14 @@ import pytest
 import microveil as mv
 from microveil.commands.measuring import assess_files
 from microveil.measures import guarantee_beside, measurements_beside
-from microveil.measures.subgroup_margins import MOST_CELLS, TRIALS, subgroup_margins
+from microveil.measures.subgroup_margins import (
+    MOST_CELLS,
+    TRIALS,
+    margins_of_trials,
+    subgroup_margins,
+)
+from microveil.measures.subgroups import compare_subgroups
 from microveil.synthesis.measurements import Measurements
-from microveil.utility.subgroups import compare_subgroups, margins_of_trials
 
 N = 2000
 FEW = 4

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.errors import DataError, RequestError
-from microveil.utility.subgroups import MISSING, compare_subgroups
+from microveil.measures.subgroups import MISSING, compare_subgroups
 
 people = st.lists(
     st.tuples(

@@ -14,9 +14,9 @@ import microveil as mv
 from command import run
 from html_page import read
 from microveil.commands.proposal import proposed_recipe
+from microveil.measures.weighted import Weights, compare_weighted_shares, weighted_moments
 from microveil.report import custodian_report
 from microveil.table import likely_weights, open_table
-from microveil.utility.weighted import Weights, compare_weighted_shares, weighted_moments
 from reference import weighted as plain
 
 N = 60

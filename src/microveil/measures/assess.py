@@ -18,6 +18,7 @@ from microveil.measures.correcting import compare_corrected
 from microveil.measures.measuring import measured
 from microveil.measures.opening import Opened, named, opened, tables_of
 from microveil.measures.registry import MEASURES
+from microveil.measures.rules import Rule, comparable, parse_rule
 from microveil.measures.subgroup_margins import subgroup_margins
 from microveil.measures.tables import Codes, Tables
 from microveil.measures.weighting import weights_of
@@ -26,7 +27,6 @@ from microveil.synthesis.measurements import Measurements
 from microveil.table import Column, check_columns, column_of, numeric_look_of
 from microveil.table.blocks import Matrix, blocks_of, lacks_some, over_blocks, varying
 from microveil.table.table import part_of_column
-from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
 

@@ -21,13 +21,13 @@ from microveil.measures.promised import promised
 from microveil.measures.propensity import Propensity
 from microveil.measures.regression import RegressionComparison
 from microveil.measures.relations import PAIRS_KEPT, RELATIONS, Relations
+from microveil.measures.rules import RuleOutcome
 from microveil.measures.showing import part_of
+from microveil.measures.subgroups import Subgroups
+from microveil.measures.weighted import Weights
 from microveil.text import listed, shortened
 from microveil.text.document import Block, Document, Strong, heading, items
 from microveil.text.figures import figure, figures_to
-from microveil.utility.rules import RuleOutcome
-from microveil.utility.subgroups import Subgroups
-from microveil.utility.weighted import Weights
 
 __all__ = ["Assessment", "WorstAttribute"]
 

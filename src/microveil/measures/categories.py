@@ -1,35 +1,94 @@
 """Categories of text: how many are unchanged, and what the release shows of the original's."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
 from microveil.noise.posterior_odds import PosteriorOdds, posterior_odds
-from microveil.utility.categories import CategoryComparison, compare_categories
 
-__all__ = ["CATEGORIES", "MEASURES", "POSTERIOR_ODDS", "SHARE_KEPT"]
+__all__ = [
+    "CATEGORIES",
+    "MEASURES",
+    "POSTERIOR_ODDS",
+    "SHARE_KEPT",
+    "CategoryComparison",
+    "compare_categories",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CategoryComparison:
+    """One text attribute before and after protection.
+
+    Attributes
+    ----------
+    categories : tuple of str
+    moves : int64 array (n_categories, n_categories)
+        How many records went from category k (row) to l (column).
+    """
+
+    categories: tuple[str, ...]
+    moves: NDArray[np.int64]
+
+    @property
+    def percent_kept(self) -> float:
+        """The records whose category is unchanged, in percent."""
+        return 100 * float(self.moves.diagonal().sum() / max(1, self.moves.sum()))
+
+    @property
+    def posterior_odds(self) -> PosteriorOdds:
+        """How likely a category seen is the original one; a category of nobody stays."""
+        before = self.moves.sum(axis=1)
+        rows = np.where(before[:, None] > 0, self.moves, np.eye(len(self.categories)))
+        return posterior_odds(rows / rows.sum(axis=1, keepdims=True), before)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return shares before and after, and what became of them, as plain values."""
+        total = max(1, int(self.moves.sum()))
+        return {
+            "categories": list(self.categories),
+            "original": (self.moves.sum(axis=1) / total).tolist(),
+            "protected": (self.moves.sum(axis=0) / total).tolist(),
+            "share_kept": float(self.moves.diagonal().sum() / total),
+            "posterior_odds": self.posterior_odds.to_dict(),
+        }
+
+
+def compare_categories(
+    original: NDArray[np.signedinteger],
+    protected: NDArray[np.signedinteger],
+    categories: Sequence[str],
+) -> CategoryComparison:
+    """Count moves from category to category, record by record.
+
+    Parameters
+    ----------
+    original, protected : int arrays (n_records,)
+        Positions in ``categories``.
+    categories : sequence of str
+
+    Examples
+    --------
+    >>> compare_categories(np.array([0, 0, 1]), np.array([0, 1, 1]), ["a", "b"]).moves
+    array([[1, 1],
+           [0, 1]])
+    """
+    count = len(categories)
+    moves = np.bincount(original * count + protected, minlength=count * count)
+    return CategoryComparison(categories=tuple(categories), moves=moves.reshape(count, count))
+
 
 CATEGORIES = Group(title="Categories")
 
 
-def _odds(found: CategoryComparison) -> PosteriorOdds:
-    return posterior_odds(found.observed_transitions, found.original)
-
-
-def _share(found: CategoryComparison) -> float:
-    return 100 * found.share_kept
-
-
-def _largest(found: CategoryComparison) -> float:
-    return _odds(found).largest
-
-
 def _write(found: Mapping[str, CategoryComparison], _: Sequence[str]) -> dict[str, Any]:
-    return {
-        name: {**compared.to_dict(), "posterior_odds": _odds(compared).to_dict()}
-        for name, compared in found.items()
-    }
+    return {name: compared.to_dict() for name, compared in found.items()}
 
 
 _measure = partial(
@@ -49,13 +108,13 @@ SHARE_KEPT = _measure(
     unit="%",
     highest=100.0,
     better=Better.HIGHER,
-    figure=_share,
+    figure=attrgetter("percent_kept"),
 )
 POSTERIOR_ODDS = _measure(
     id="posterior_odds",
     label="largest odds",
     explanation="how likely a category seen is the original one, at most",
-    figure=_largest,
+    figure=attrgetter("posterior_odds.largest"),
 )
 
 MEASURES = (SHARE_KEPT, POSTERIOR_ODDS)

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.guarantee import Guarantee
+from microveil.measures.subgroups import MISSING, SubgroupMargins, Subgroups, figures_in
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Kind, written
 from microveil.synthesis.generation import Drawing, Values
@@ -15,21 +17,16 @@ from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.plan import remeasured
 from microveil.synthesis.tables import axis_at
 from microveil.table.threads import in_threads
-from microveil.utility.subgroups import (
-    MISSING,
-    SubgroupMargins,
-    Subgroups,
-    figures_in,
-    margins_of_trials,
-)
 
-__all__ = ["subgroup_margins"]
+__all__ = ["margins_of_trials", "subgroup_margins"]
 
 Figures = tuple[NDArray[np.float64], NDArray[np.float64]]
 # As in `release.margins`, for each margin by itself.
 CONFIDENCE = 0.95
 # A margin of so many trials is off by about 16 %, which Student's t allows for.
 TRIALS = 20
+# A mean of a subgroup that so small a share of the trials lack has a margin all the same.
+FEW_LACK_IT = 0.05
 # Cells of a table that is drawn anew so often in a minute or a few.
 MOST_CELLS = 3_000_000
 
@@ -205,6 +202,58 @@ class _Trials:
         assert axis.groups is not None  # noqa: S101 -- its values were counted
         members = np.bincount(axis.groups)[axis.groups]
         return {name for name, count in zip(names, members, strict=True) if count == 1}
+
+
+def margins_of_trials(
+    shares: NDArray[np.float64],
+    means: NDArray[np.float64],
+    is_measured: NDArray[np.bool_],
+    confidence: float,
+) -> SubgroupMargins:
+    """Find margins of figures by trials in which nothing but noise and chance is at work.
+
+    Parameters
+    ----------
+    shares : ndarray of float64, shape (n_trials, n_groups)
+        By how much a release is off the records that it was made of.
+    means : ndarray of float64, shape (n_trials, n_groups, n_attributes)
+        Likewise; NaN where one of the two has nobody.
+    is_measured : ndarray of bool, shape (n_groups,)
+    confidence : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    SubgroupMargins
+        The root of the mean square of the trials' deviations, times the quantile of Student's t
+        with as many degrees of freedom as there are trials: a new deviation, normal about 0, is
+        within it with that probability, however few trials there are.
+
+    Examples
+    --------
+    >>> shares, means = np.array([[0.1], [-0.1]]), np.empty((2, 1, 0))
+    >>> margins_of_trials(shares, means, np.array([True]), 0.5).shares.round(3)
+    array([0.082])
+    """
+    of_shares, of_means = (_half_widths(found, confidence) for found in (shares, means))
+    for array in (of_shares, of_means, is_measured):
+        array.setflags(write=False)
+    return SubgroupMargins(
+        confidence=confidence,
+        n_trials=len(shares),
+        shares=of_shares,
+        means=of_means,
+        is_measured=is_measured,
+    )
+
+
+def _half_widths(deviations: NDArray[np.float64], confidence: float) -> NDArray[np.float64]:
+    """Return half widths of deviations about 0, trials first; NaN where many trials lack one."""
+    count = np.isfinite(deviations).sum(axis=0)
+    known = np.maximum(count, 1)
+    spread = np.sqrt(np.nansum(deviations**2, axis=0) / known)
+    is_lacking = len(deviations) - count > FEW_LACK_IT * len(deviations)
+    return np.where(is_lacking, np.nan, scipy.special.stdtrit(known, (1 + confidence) / 2) * spread)
 
 
 def _numbers(attribute: Attribute, column: Values) -> NDArray[np.float64]:

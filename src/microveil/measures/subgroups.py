@@ -1,24 +1,263 @@
-"""Counts and means in subgroups, before and after."""
+"""Counts and means in subgroups, before and after protection."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.errors import DataError
 from microveil.measures.base import Entry, Group, Measure, Measured, Takes
 from microveil.measures.showing import figures
 from microveil.text.document import Block, Given, Tabulated, paragraph, tabulated
 from microveil.text.figures import figure
-from microveil.utility.subgroups import Subgroups, compare_subgroups
+from microveil.utility.undefined import none_if_undefined
 
-__all__ = ["MEASURES", "SUBGROUPS"]
+__all__ = [
+    "MEASURES",
+    "MISSING",
+    "SUBGROUPS",
+    "SubgroupMargins",
+    "Subgroups",
+    "compare_subgroups",
+    "figures_in",
+]
 
+# What a missing cell of a column of text or numbers is called among the levels.
+MISSING = "missing"
+# A column of more different values is no column of groups: a number, or a name.
+MOST_LEVELS = 100
 # More subgroups than a person reads are in `to_dict` alone; more means have a table of their own.
 MOST_GROUPS = 20
 MEANS_BESIDE = 3
 NOT_MEASURED = "*"
+SIDES = ("original", "protected")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SubgroupMargins:
+    """How far the figures of a release's subgroups are off the original's by noise alone.
+
+    Parameters
+    ----------
+    confidence : float
+        Of each margin by itself.
+    n_trials : int
+        How many trials they come from.
+    shares : ndarray of float64, shape (n_groups,)
+        Half widths, of the subgroups' shares; read-only.
+    means : ndarray of float64, shape (n_groups, n_attributes)
+        Half widths, of their means; NaN where trials too often have nobody in the subgroup, or
+        the attribute was not drawn; read-only.
+    is_measured : ndarray of bool, shape (n_groups,)
+        Whether the subgroup's own count was measured. Of others the margin holds noise and chance
+        as far as the model goes: by how much the model itself is off comes on top, and no
+        measurement says.
+    """
+
+    confidence: float
+    n_trials: int
+    shares: NDArray[np.float64]
+    means: NDArray[np.float64]
+    is_measured: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Subgroups:
+    """Records and means of every subgroup in two tables.
+
+    Parameters
+    ----------
+    by : tuple of str
+        The columns whose combinations are the subgroups.
+    levels : tuple of tuple of str
+        Of each subgroup its level of every column: those that occur in either table, in order.
+    counts : ndarray of int64, shape (2, n_groups)
+        Records before and after; read-only.
+    means : ndarray of float64, shape (2, n_groups, n_attributes)
+        Means of the attributes of numbers before and after, over the cells present; NaN where
+        there is none; read-only.
+    margins : SubgroupMargins or None
+        What noise alone does to the figures of the release; None where that is not known.
+    without_margins : str
+        Why it is not, in a sentence.
+    """
+
+    by: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    counts: NDArray[np.int64]
+    means: NDArray[np.float64]
+    margins: SubgroupMargins | None = None
+    without_margins: str = ""
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Shares of the records before and after, shape (2, n_groups)."""
+        return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
+
+    @property
+    def largest_change(self) -> float:
+        """The largest difference of a subgroup's shares."""
+        before, after = self.shares
+        return float(np.abs(after - before).max())
+
+    @property
+    def largest_first(self) -> list[int]:
+        """Positions of the subgroups, by their share in the original and then in the release."""
+        before, after = self.counts
+        return [int(group) for group in np.lexsort([-after, -before])]
+
+    def count_margin(self, group: int) -> float | None:
+        """Return the half width of a subgroup's count, in records of the release."""
+        if self.margins is None:
+            return None
+        return float(self.margins.shares[group] * self.counts[1].sum())
+
+    def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return all subgroups as JSON knows them; a mean of nothing is None.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the attributes of numbers.
+        """
+        found = self.margins
+        return {
+            "by": list(self.by),
+            "margins": {
+                "confidence": None if found is None else found.confidence,
+                "trials": None if found is None else found.n_trials,
+                "reason": self.without_margins or None,
+            },
+            "groups": [self._group(g, names) for g in range(len(self.levels))],
+        }
+
+    def _group(self, g: int, names: Sequence[str]) -> dict[str, Any]:
+        """Write a subgroup: records, shares and means, and the half widths of its margins."""
+        numbers = [(a, name) for a, name in enumerate(names) if name not in self.by]
+        found = self.margins
+        return {
+            "group": dict(zip(self.by, self.levels[g], strict=True)),
+            "count": {side: int(self.counts[s, g]) for s, side in enumerate(SIDES)},
+            "share": {side: float(self.shares[s, g]) for s, side in enumerate(SIDES)},
+            "means": {
+                name: {
+                    side: none_if_undefined(float(self.means[s, g, a]))
+                    for s, side in enumerate(SIDES)
+                }
+                for a, name in numbers
+            },
+            "margin": found
+            and {
+                "count": self.count_margin(g),
+                "share": float(found.shares[g]),
+                "measured": bool(found.is_measured[g]),
+                "means": {name: none_if_undefined(float(found.means[g, a])) for a, name in numbers},
+            },
+        }
+
+
+def compare_subgroups(
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    *,
+    by: Mapping[str, tuple[NDArray[Any], NDArray[Any]]],
+    margins: Callable[[Subgroups], Subgroups] = lambda found: found,
+) -> Subgroups:
+    """Count records and take means in the subgroups of two tables.
+
+    Records need not be paired, nor be as many.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64, shape (n_records, n_attributes)
+        The attributes to take means of; NaN is a missing cell.
+    by : mapping of (ndarray, ndarray), each of shape (n_records,)
+        The columns whose combinations are the subgroups, before and after: text ("" is missing)
+        or numbers (NaN is missing), the same in both.
+    margins : callable, optional
+        Adds margins to what was found.
+
+    Returns
+    -------
+    Subgroups
+        A missing cell is a level of its own.
+
+    Examples
+    --------
+    >>> sex = np.array(["f", "m", "m"]), np.array(["f", "f"])
+    >>> income = np.array([[9.0], [5.0], [7.0]]), np.array([[8.0], [10.0]])
+    >>> found = compare_subgroups(*income, by={"SEX": sex})
+    >>> found.levels, found.counts.tolist(), found.means[:, :, 0].tolist()
+    ((('f',), ('m',)), [[1, 2], [2, 0]], [[9.0, 6.0], [9.0, nan]])
+    """
+    coded = {name: _coded(name, *sides) for name, sides in by.items()}
+    size, position = len(original), np.zeros(len(original) + len(protected), dtype=np.int64)
+    for codes, levels in coded.values():
+        # Numbered anew after each column, so that only combinations that occur have a place.
+        _, position = np.unique(position * len(levels) + codes, return_inverse=True)
+    n_groups = int(position.max()) + 1
+    first = np.full(n_groups, len(position))
+    np.minimum.at(first, position, np.arange(len(position)))
+    sides = (position[:size], original), (position[size:], protected)
+    counts = np.stack([np.bincount(groups, minlength=n_groups) for groups, _ in sides])
+    means = np.stack([_means(groups, values, n_groups) for groups, values in sides])
+    for array in (counts, means):
+        array.setflags(write=False)
+    found = tuple(tuple(levels[codes[one]] for codes, levels in coded.values()) for one in first)
+    return margins(Subgroups(by=tuple(by), levels=found, counts=counts, means=means))
+
+
+def figures_in(
+    groups: NDArray[np.int64], values: NDArray[np.float64], n_groups: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return shares and means of groups in a table, records of group -1 being in none.
+
+    Examples
+    --------
+    >>> figures_in(np.array([0, 0, -1]), np.array([[1.0], [3.0], [9.0]]), 1)
+    (array([0.66666667]), array([[2.]]))
+    """
+    inside = groups >= 0
+    counts = np.bincount(groups[inside], minlength=n_groups)
+    return counts / len(groups), _means(groups[inside], values[inside], n_groups)
+
+
+def _coded(
+    name: str, before: NDArray[Any], after: NDArray[Any]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the level of each record, of both tables in a row, and how each level is called."""
+    if before.dtype.kind != after.dtype.kind:
+        raise DataError(
+            f"column '{name}'",
+            "it must be text in both tables or numbers in both",
+            "write it the same way in both",
+        )
+    values, codes = np.unique(np.concatenate([before, after]), return_inverse=True)
+    if len(values) > MOST_LEVELS:
+        raise DataError(
+            f"column '{name}'",
+            f"subgroups are made of columns of at most {MOST_LEVELS} different values",
+            "name another column",
+        )
+    if values.dtype.kind == "U":
+        return codes, [str(value) or MISSING for value in values]
+    return codes, [MISSING if np.isnan(value) else f"{value:.15g}" for value in values]
+
+
+def _means(
+    groups: NDArray[np.int64], values: NDArray[np.float64], n_groups: int
+) -> NDArray[np.float64]:
+    """Return the mean of each attribute in each group, NaN of nothing."""
+    means = np.full((n_groups, values.shape[1]), np.nan)
+    for a, column in enumerate(values.T):
+        present = ~np.isnan(column)
+        sums = np.bincount(groups[present], weights=column[present], minlength=n_groups)
+        n_present = np.bincount(groups[present], minlength=n_groups)
+        np.divide(sums, n_present, out=means[:, a], where=n_present > 0)
+    return means
 
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
@@ -31,7 +270,7 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     means = [a for a, name in enumerate(taken.names) if name not in own.by]
     parts = [means[at : at + MEANS_BESIDE] for at in range(0, len(means), MEANS_BESIDE)]
     blocks: list[Block] = [*figures(found), _counts(own, chosen)]
-    blocks += [_means(own, chosen, taken.names, part) for part in parts]
+    blocks += [_table_of_means(own, chosen, taken.names, part) for part in parts]
     if len(chosen) < len(own.levels):
         said = f"The largest {len(chosen)} of {len(own.levels)} subgroups; --json has all of them."
         blocks.append(paragraph(said))
@@ -55,7 +294,7 @@ def _counts(found: Subgroups, chosen: Sequence[int]) -> Tabulated:
     return tabulated(heads, rows)
 
 
-def _means(
+def _table_of_means(
     found: Subgroups, chosen: Sequence[int], names: Sequence[str], attributes: Sequence[int]
 ) -> Tabulated:
     """Tabulate means of a few attributes in subgroups."""
@@ -91,16 +330,6 @@ def _margins_in_words(found: Subgroups, chosen: Sequence[int]) -> str:
 SUBGROUPS = Group(title="Subgroups", show=_show)
 
 
-def _compared(
-    original: NDArray[np.float64],
-    protected: NDArray[np.float64],
-    *,
-    by: Mapping[str, tuple[NDArray[Any], NDArray[Any]]],
-    margins: Callable[[Subgroups], Subgroups],
-) -> Subgroups:
-    return margins(compare_subgroups(original, protected, by=by))
-
-
 def _write(found: Subgroups, names: Sequence[str]) -> dict[str, Any]:
     return found.to_dict(names)
 
@@ -110,7 +339,7 @@ MEASURES = (
         id="largest_share_change",
         label="largest change of a subgroup's share",
         explanation="0 = unchanged",
-        function=_compared,
+        function=compare_subgroups,
         figure=attrgetter("largest_change"),
         takes=Takes.SUBGROUPS,
         needs_pairs=False,

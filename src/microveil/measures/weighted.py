@@ -1,29 +1,272 @@
-"""Figures by a survey's weights, before and after."""
+"""Means, variances, totals and shares by a survey's weights, before and after protection.
+
+A weight says how many people of the population a record stands for. A mean, a variance or a total
+is taken over the cells that are present (the others are NaN). What is not defined is NaN: the mean
+where the weights are 0, the variance of fewer than two values that have one, and all of a release
+that cannot be weighted.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
 from microveil.measures.showing import figures
-from microveil.text import listed
+from microveil.table.blocks import Matrix
+from microveil.text import listed, one_line
 from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure
-from microveil.utility.weighted import (
-    WeightedComparison,
-    WeightedShares,
-    compare_weighted_moments,
-    compare_weighted_shares,
-)
+from microveil.utility.undefined import none_if_undefined
 
-__all__ = ["MEASURES", "WEIGHTED"]
+__all__ = [
+    "MEASURES",
+    "WEIGHTED",
+    "WeightedComparison",
+    "WeightedMoments",
+    "WeightedShares",
+    "Weights",
+    "compare_weighted_moments",
+    "compare_weighted_shares",
+    "weighted_moments",
+]
 
+Floats = NDArray[np.float64]
 # More categories than a person reads are in `to_dict` alone.
 MOST_CATEGORIES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Weights:
+    """By which weights the records of two tables are weighted: for the custodian.
+
+    Attributes
+    ----------
+    column : str
+    original : float64 array (n_records,)
+        0 or more, not all 0; empty where the column holds no weights.
+    protected : float64 array (n_protected,) or None
+        None where the release cannot be weighted.
+    are_its_own : bool
+        Whether the release is weighted by a column of its own, and not by the original's weights.
+    reason : str
+        Why it, or either table, cannot be weighted.
+    """
+
+    column: str
+    original: Floats
+    protected: Floats | None
+    are_its_own: bool = False
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        """Name the column without its values: notebooks print it."""
+        return f"Weights({self.column})"
+
+    @property
+    def are_usable(self) -> bool:
+        """Whether the original can be weighted by them."""
+        return len(self.original) > 0
+
+    @property
+    def in_words(self) -> str:
+        """Say which column weighs which table, or why none does."""
+        if not self.are_usable:
+            return f"none ({self.reason})"
+        whose = "the release, which has no such column, by the original's, record by record"
+        if self.protected is None:
+            whose = f"the release cannot be weighted: {self.reason}"
+        elif self.are_its_own:
+            whose = "the release by its own column of that name"
+        return f"{one_line(self.column)} ({whose})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return whose weights they are as plain values, without the weights."""
+        whose = "release" if self.are_its_own else "original"
+        return {
+            "column": self.column,
+            "release_weighted_by": None if self.protected is None else whose,
+            "reason": self.reason or None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WeightedMoments:
+    """Of each attribute of a table, float64 arrays (n_attributes,).
+
+    Attributes
+    ----------
+    means : ndarray
+        Sum of w x over the sum of w.
+    variances : ndarray
+        n/(n - 1) times the sum of w (x - mean)^2 over the sum of w, n the values of a weight above
+        0: the sample variance where all weights are equal.
+    totals : ndarray
+        Sum of w x.
+    """
+
+    means: Floats
+    variances: Floats
+    totals: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WeightedComparison:
+    """Weighted moments before and after."""
+
+    original: WeightedMoments
+    protected: WeightedMoments
+
+    @property
+    def total_errors(self) -> Floats:
+        """How far each total moved, over its size before; NaN where that is 0."""
+        before, after = self.original.totals, self.protected.totals
+        errors = np.full_like(before, np.nan)
+        np.divide(after - before, np.abs(before), out=errors, where=before != 0)
+        return errors
+
+    def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the moments by attribute; what is undefined is None."""
+        sides = {"original": self.original, "protected": self.protected}
+        found: dict[str, Any] = {}
+        for a, (name, error) in enumerate(zip(names, self.total_errors.tolist(), strict=True)):
+            found[name] = {
+                moment: {
+                    side: none_if_undefined(float(getattr(of, f"{moment}s")[a]))
+                    for side, of in sides.items()
+                }
+                for moment in ("mean", "variance", "total")
+            }
+            found[name]["total"]["relative_error"] = none_if_undefined(error)
+        return found
+
+
+def weighted_moments(matrix: Matrix, weights: Floats | None) -> WeightedMoments:
+    """Take weighted means, variances and totals of the columns of a matrix; NaN without weights.
+
+    Examples
+    --------
+    >>> found = weighted_moments(np.array([[20.0], [30.0]]), np.array([1.0, 3.0]))
+    >>> found.means, found.variances, found.totals
+    (array([27.5]), array([37.5]), array([110.]))
+    """
+    means, variances, totals = np.full((3, matrix.shape[1]), np.nan)
+    if weights is None:
+        return WeightedMoments(means=means, variances=variances, totals=totals)
+    largest = weights.max()
+    # Weights up to 1 keep squares of what may be large finite.
+    relative = weights / largest
+    for a in range(matrix.shape[1]):
+        column = matrix[:, a]
+        present = ~np.isnan(column) & (relative > 0)
+        values, own = column[present], relative[present]
+        if not len(values):
+            continue
+        total, of_all = own @ values, own.sum()
+        means[a] = total / of_all
+        with np.errstate(over="ignore"):
+            totals[a] = total * largest
+        if len(values) > 1:
+            squares = own @ (values - means[a]) ** 2
+            variances[a] = squares / of_all * (len(values) / (len(values) - 1))
+    return WeightedMoments(means=means, variances=variances, totals=totals)
+
+
+def compare_weighted_moments(
+    original: Matrix, protected: Matrix, *, weights: Weights
+) -> WeightedComparison:
+    """Take weighted moments of two tables.
+
+    Examples
+    --------
+    >>> weights = Weights(column="W", original=np.array([1.0, 3.0]), protected=np.ones(2))
+    >>> found = compare_weighted_moments(
+    ...     np.array([[20.0], [30.0]]), np.array([[25.0], [41.0]]), weights=weights
+    ... )
+    >>> found.total_errors
+    array([-0.4])
+    """
+    return WeightedComparison(
+        original=weighted_moments(original, weights.original),
+        protected=weighted_moments(protected, weights.protected),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WeightedShares:
+    """Shares of the categories of one attribute, of records and of weights: float64 arrays."""
+
+    categories: tuple[str, ...]
+    original: Floats
+    protected: Floats
+    weighted_original: Floats
+    weighted_protected: Floats
+
+    @property
+    def weighted_total_variation(self) -> float:
+        """Half the sum of the differences of the weighted shares."""
+        return float(np.abs(self.weighted_original - self.weighted_protected).sum() / 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shares as plain values."""
+        after, distance = self.weighted_protected, self.weighted_total_variation
+        return {
+            "categories": list(self.categories),
+            "unweighted": {
+                "original": self.original.tolist(),
+                "protected": self.protected.tolist(),
+                "total_variation": float(np.abs(self.original - self.protected).sum() / 2),
+            },
+            "weighted": {
+                "original": self.weighted_original.tolist(),
+                "protected": None if math.isnan(distance) else after.tolist(),
+                "total_variation": none_if_undefined(distance),
+            },
+        }
+
+
+def compare_weighted_shares(
+    original: NDArray[np.signedinteger],
+    protected: NDArray[np.signedinteger],
+    categories: Sequence[str],
+    *,
+    weights: Weights,
+) -> WeightedShares:
+    """Take the shares of categories in two tables, of the records and of the weights.
+
+    Parameters
+    ----------
+    original, protected : int arrays (n_records,)
+        Positions in ``categories``.
+    categories : sequence of str
+    weights : Weights
+
+    Examples
+    --------
+    >>> weights = Weights(column="W", original=np.array([1.0, 3.0]), protected=None)
+    >>> codes = np.array([0, 1])
+    >>> compare_weighted_shares(codes, codes, ["a", "b"], weights=weights).weighted_original
+    array([0.25, 0.75])
+    """
+    size = len(categories)
+
+    def shares(codes: NDArray[np.signedinteger], own: Floats | None = None) -> Floats:
+        counts = np.bincount(codes, None if own is None else own / own.max(), minlength=size)
+        return np.asarray(counts / counts.sum())
+
+    after = weights.protected
+    return WeightedShares(
+        categories=tuple(categories),
+        original=shares(original),
+        protected=shares(protected),
+        weighted_original=shares(original, weights.original),
+        weighted_protected=np.full(size, np.nan) if after is None else shares(protected, after),
+    )
 
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
@@ -36,8 +279,7 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 
 
 def _shares(name: str, found: WeightedShares) -> tuple[Block, ...]:
-    columns = (found.original, found.protected, found.weighted_original, found.weighted_protected)
-    sides = [np.full(len(found.categories), np.nan) if one is None else one for one in columns]
+    sides = (found.original, found.protected, found.weighted_original, found.weighted_protected)
     rows = (
         (category or "missing", *(figure(100 * share) for share in own))
         for category, *own in zip(found.categories[:MOST_CATEGORIES], *sides, strict=False)
@@ -51,23 +293,9 @@ def _shares(name: str, found: WeightedShares) -> tuple[Block, ...]:
 WEIGHTED = Group(title="Weighted figures", show=_show)
 
 
-def _means(found: WeightedComparison) -> list[Figure]:
-    return _figures(found, "means")
-
-
-def _variances(found: WeightedComparison) -> list[Figure]:
-    return _figures(found, "variances")
-
-
-def _figures(found: WeightedComparison, moment: str) -> list[Figure]:
-    before = getattr(found.original, moment)
-    after = np.full_like(before, np.nan)
-    if found.protected is not None:
-        after = getattr(found.protected, moment)
-    return [
-        Figure(value=value, beside=original)
-        for original, value in zip(before.tolist(), after.tolist(), strict=True)
-    ]
+def _figures(moment: str, found: WeightedComparison) -> list[Figure]:
+    before, after = (getattr(side, moment).tolist() for side in (found.original, found.protected))
+    return [Figure(value=y, beside=x) for x, y in zip(before, after, strict=True)]
 
 
 def _write_moments(found: WeightedComparison, names: Sequence[str]) -> dict[str, Any]:
@@ -97,8 +325,15 @@ _moment = partial(
 )
 
 MEASURES = (
-    _moment(id="weighted_mean", label="weighted mean", figure=_means, lowest=-math.inf),
-    _moment(id="weighted_variance", label="weighted variance", figure=_variances),
+    _moment(
+        id="weighted_mean",
+        label="weighted mean",
+        figure=partial(_figures, "means"),
+        lowest=-math.inf,
+    ),
+    _moment(
+        id="weighted_variance", label="weighted variance", figure=partial(_figures, "variances")
+    ),
     _moment(
         id="weighted_total_error",
         label="relative error of the weighted total",

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.measures.opening import Opened
+from microveil.measures.weighted import Weights
 from microveil.schema import Kind, Role
 from microveil.table import Table, check_columns, numbers_of
-from microveil.utility.weighted import Weights
 
 __all__ = ["weights_of"]
 
