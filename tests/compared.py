@@ -1,7 +1,7 @@
 """Comparisons of made-up cells, for tests of what is said of them."""
 
 from microveil.compare import Comparison
-from microveil.compare.measures import Measures
+from microveil.compare.columns import Measures
 from microveil.guarantee.condition import cluster_sizes, rank_boundaries
 from microveil.measures.linkage import CHANCE
 

@@ -14,8 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import made
 import microveil as mv
-from microveil.compare import risk_utility_map
-from microveil.compare.measures import Measures
+from microveil.compare.columns import Measures
 from microveil.errors import RequestError
 from microveil.measures.information_loss import INFORMATION_LOSS
 from microveil.measures.linkage import RECORD_LINKAGE
@@ -30,6 +29,7 @@ from microveil.measures.registry import (
     Takes,
 )
 from microveil.report import comparison_report, custodian_report, publishable_report
+from microveil.report.comparison_map import comparison_chart
 from microveil.text.figures import figure
 
 N = 60
@@ -295,8 +295,7 @@ def compared():
         found = mv.compare(
             people(), methods="dp-um,mdav", k=[3, 9], epsilon=1, runs=3, seed=1, **REQUEST
         )
-        panels = [panel.to_dict() for panel in risk_utility_map(found, RISK.id)]
-        return found, comparison_report(found), panels
+        return found, comparison_report(found), comparison_chart(found, RISK.id)
 
 
 def test_a_registered_measure_is_a_column_of_a_comparison(compared):
@@ -337,11 +336,12 @@ def test_intervals_end_where_a_measure_is_declared_to_end(monkeypatch):
 
 def test_a_registered_risk_has_a_frontier_and_a_map(compared):
     """Where it is declared a risk: rows of the frontier, a column of what is excluded, a map."""
-    found, page, panels = compared
+    found, page, chart = compared
     assert RISK.id in set(found.frontier["risk"])
     assert f"excluded[{RISK.id}]" in found.summary.columns
-    assert (panels[0]["risk_in_words"], panels[0]["chance"]) == (RISK.label, None)
-    assert f"The same against {RISK.label}" in said(page)
+    assert f"Map of {RISK.label} against" in chart.says
+    assert "by chance" not in str(chart.spec)
+    assert f"{RISK.label}, %" in said(page)
     assert LOSS.id not in set(found.frontier["risk"])
 
 
@@ -353,18 +353,19 @@ def test_a_registered_risk_stands_where_linkage_was_not_measured(monkeypatch):
     )
     assert set(found.frontier["risk"]) == {RISK.id}
     assert found.frontier["record_linkage_by_chance"].null_count() == found.frontier.height
-    assert f"Pareto-optimal with {RISK.label}, by means" in words(found.answer)
+    assert f"Pareto-optimal with {RISK.label}: " in words(found.answer)
     assert said(comparison_report(found))
 
 
-def test_a_registered_measure_is_in_the_answer_if_it_asks_for_it(compared):
+def test_a_registered_measure_is_in_the_answer_if_it_asks_for_it(compared, monkeypatch):
     """What does best by it, beside what its level stands for, in the direction that is better."""
     found, page, _ = compared
+    for measure in EVERY:
+        monkeypatch.setitem(MEASURES, measure.id, measure)
     answer = words(found.answer)
-    assert "Largest error of any cell lowest with" in answer
-    assert "beside 1 for an error of one" in answer
+    head = "Largest error of any cell, lowest; 1 is an error of one"
     best = found.summary.filter(epsilon=1.0).sort(LOSS.id).row(0, named=True)
-    assert f"lowest with {best['method']}, k {best['k']}" in answer
+    assert f"| {best['method']} | {best['k']} |" in answer.partition(head)[2]
     assert LOSS.title in said(page)
     assert f"{RISK.label}, %" in said(page)
 
@@ -377,8 +378,8 @@ def test_the_better_direction_decides_what_does_best(compared, monkeypatch):
         people(), methods="dp-um,mdav", k=[3, 9], epsilon=1, runs=3, seed=1, **REQUEST
     )
     worst = found.summary.filter(epsilon=1.0).sort(LOSS.id).row(-1, named=True)
-    told = f"Largest error of any cell highest with {worst['method']}, k {worst['k']}"
-    assert told in words(again.answer)
+    told = words(again.answer).partition("Largest error of any cell, highest")[2]
+    assert f"| {worst['method']} | {worst['k']} |" in told
 
 
 @pytest.mark.usefixtures("registered")

@@ -11,9 +11,9 @@ import scipy.stats
 from polars.testing import assert_frame_equal
 
 import microveil as mv
-from microveil.compare import compare, running, tasks
-from microveil.compare.analysing import Analyst
-from microveil.compare.measures import Measures
+from microveil.compare import compare, running
+from microveil.compare.columns import Measures
+from microveil.compare.measuring import Analyst
 from microveil.compare.results import mean_with_interval
 from microveil.errors import DataError, ExactCellsError, MicroveilError, RequestError
 from microveil.measures.linkage import CHANCE
@@ -147,7 +147,7 @@ def test_work_is_done_once(monkeypatch):
 
         return counting
 
-    monkeypatch.setattr(tasks, "prepare", counted("prepare", tasks.prepare))
+    monkeypatch.setattr(running, "prepare", counted("prepare", running.prepare))
     monkeypatch.setattr(running, "plan_of", counted("plan", running.plan_of))
     # What needs no bounds comes first and is read as strictly as the others.
     methods = "idp-cbls,laplace,dp-um,idp-ls,record-dp:partition=mdav"
@@ -287,12 +287,10 @@ def test_a_fresh_seed_is_drawn_once_and_recorded():
 
 
 def test_progress_is_told_run_by_run():
-    """Progress goes from nothing to everything, in the caller's thread."""
+    """Progress goes from nothing to everything."""
     told = []
-    main = threading.get_ident()
 
     def progress(done, total):
-        assert threading.get_ident() == main
         told.append((done, total))
 
     found = compare(people(), **{**GRID, "methods": "laplace,mdav"}, **REQUEST, progress=progress)
@@ -331,17 +329,6 @@ def test_a_fault_of_ours_is_not_taken_for_a_refusal(monkeypatch):
     monkeypatch.setattr(Analyst, "measured", broken)
     with pytest.raises(ZeroDivisionError):
         compare(people(), **GRID, **REQUEST)
-
-
-def test_few_cells_are_dealt_out_run_by_run():
-    """One cell with many runs is spread over threads and comes out as by one."""
-    grid = {**GRID, "methods": "dp-um", "k": 5, "epsilon": 1, "runs": 20}
-    one, many = (compare(people(), **grid, **REQUEST, jobs=jobs) for jobs in (1, 4))
-    assert_frame_equal(one.table, many.table, check_exact=True)
-    refused = compare(
-        people(), **{**grid, "methods": "dp-um,idp-cbls", "k": [2]}, **REQUEST, jobs=4
-    )
-    assert refused.table.filter(polars.col("refused").is_not_null()).height == 1
 
 
 def test_intervals_are_students(found):

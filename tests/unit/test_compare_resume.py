@@ -20,11 +20,9 @@ FILES = {"results.parquet", "comparison.json", "summary.csv", "frontier.csv", "a
 GRID = {"methods": "laplace,dp-um,idp-cbls", "k": [2, 3, 8], "epsilon": [0.5, 2], "runs": 3}
 N_REFUSED = 2 * GRID["runs"]
 REQUEST = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120)}, "exact_cells": "allow"}
-# Writes after every run, and says so.
 PROCESS = """
 import numpy
-from microveil.compare import compare, store
-store.EVERY, store.PART_OF_TIME = 0.0, 1e9
+from microveil.compare import compare
 compare({{"AGE": numpy.array({ages})}}, **{grid}, **{request}, seed=4, jobs=2, folder={folder!r},
         progress=lambda done, total: print(done, total, flush=True))
 """
@@ -60,9 +58,10 @@ def test_a_killed_comparison_continues_to_the_same_table(whole, tmp_path, runs):
     process.send_signal(signal.SIGKILL)
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
-    left = polars.read_parquet(folder / "results.parquet")
+    with store.opened(folder, whole.description) as opened:
+        left = polars.DataFrame(opened.rows, schema=whole.table.schema)
     there = whole.table.join(left, on=["configuration", "run"], how="semi", nulls_equal=True)
-    assert_frame_equal(left, there.sort("configuration", "run"), check_exact=True)
+    assert_frame_equal(left.sort("configuration", "run"), there, check_exact=True)
     assert left["run"].count() >= done - N_REFUSED
     told = []
     found = compare(
@@ -73,45 +72,51 @@ def test_a_killed_comparison_continues_to_the_same_table(whole, tmp_path, runs):
     assert_frame_equal(found.table, whole.table, check_exact=True)
     assert (found.answer, found.description) == (whole.answer, whole.description)
     assert_frame_equal(polars.read_parquet(folder / "results.parquet"), whole.table)
-    assert {path.name for path in folder.iterdir()} <= FILES | {".results.parquet.part"}
+    assert {path.name for path in folder.iterdir()} == FILES
 
 
-@pytest.mark.parametrize("step", ["write_bytes", "_sync", "replace"])
-def test_a_write_that_is_cut_short_leaves_what_was_there(whole, tmp_path, monkeypatch, step):
-    """Between writing, syncing and renaming, the file of results is the earlier one, whole."""
-
-    class Cut(BaseException):
-        pass
-
-    folder, saves = tmp_path / "compared", []
-
-    def cut(at):
-        def cutting(path, *args):
-            if "results" in str(path):
-                saves.append(path)
-                if len(saves) == 4:
-                    raise Cut
-            return at(path, *args)
-
-        return cutting
-
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "EVERY", 0.0)
-        patch.setattr(store, "PART_OF_TIME", 1e9)
-        owner = store if step == "_sync" else Path
-        patch.setattr(owner, step, cut(getattr(owner, step)))
-        # What saves at the end is cut as well: as if the process were gone.
-        patch.setattr(store.Store, "save", once_cut(store.Store.save, saves))
-        with pytest.raises(Cut):
-            compare(people(), **GRID, **REQUEST, seed=4, folder=folder)
-    left = polars.read_parquet(folder / "results.parquet")
-    assert left.height == 3
+@pytest.mark.parametrize("cut", [1, 40, 0])
+def test_a_run_that_was_cut_short_is_done_again(whole, tmp_path, cut):
+    """Of a line that is not whole nothing is read; what was written twice is there once."""
+    folder = tmp_path / "compared"
+    with store.opened(folder, whole.description) as opened:
+        for row in whole.table.head(9).to_dicts():
+            opened.add(row)
+    journal = folder / store.JOURNAL
+    written = journal.read_text()
+    journal.write_text(written[: len(written) - cut])
+    with store.opened(folder, whole.description) as opened:
+        assert len(opened.rows) == (8 if cut else 9)
+    assert not journal.exists()
+    journal.write_text(written)  # as if it had not been taken away after the results were written
     found = compare(people(), **GRID, **REQUEST, folder=folder)
     assert_frame_equal(found.table, whole.table, check_exact=True)
 
 
-def once_cut(save, saves):
-    return lambda self: save(self) if len(saves) < 4 else None
+@pytest.mark.parametrize("step", ["_sync", "replace"])
+def test_a_write_that_is_cut_short_loses_nothing(whole, tmp_path, monkeypatch, step):
+    """Between writing, syncing and renaming the file of results every run is there."""
+
+    class Cut(BaseException):
+        pass
+
+    folder, told = tmp_path / "compared", []
+    owner = store if step == "_sync" else Path
+    plain = getattr(owner, step)
+
+    def cutting(path, *args):
+        if "results" in str(path):
+            raise Cut
+        return plain(path, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, step, cutting)
+        with pytest.raises(Cut):
+            compare(people(), **GRID, **REQUEST, seed=4, folder=folder)
+    assert not (folder / "results.parquet").exists()
+    found = compare(people(), **GRID, **REQUEST, folder=folder, progress=lambda *n: told.append(n))
+    assert len(told) == 1
+    assert_frame_equal(found.table, whole.table, check_exact=True)
 
 
 def test_a_finished_comparison_is_read_back(whole, tmp_path, monkeypatch):

@@ -10,10 +10,11 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
-from microveil.compare import compare, risk_utility_map, running
-from microveil.compare.measures import Measures, loss_of
+from microveil.compare import compare, running
+from microveil.compare.columns import Measures, loss_of
 from microveil.measures.registry import MEASURES, Better, Compared, Measure, Takes
-from microveil.report import comparison_report, draw_map
+from microveil.report import comparison_report
+from microveil.report.comparison_map import comparison_chart
 
 PAIRED = [
     measure.id
@@ -95,32 +96,25 @@ def test_row_scope_has_inhabitants(numbers):
     assert "dp-synthetic" in kept["method"].to_list()
     assert of_method(kept, "dp-synthetic")[0]["linkage"] is None
     assert kept["two_way_total_variation"].null_count() == 0
-    rows, vectors = risk_utility_map(numbers)
-    points = {series.name: series.points[0] for series in rows.series}
-    assert set(points) == set(ROW.split(","))
-    assert {panel.loss for panel in (rows, vectors)} == {"two_way_total_variation"}
-    assert rows.chance == vectors.chance == pytest.approx(100 / 300)
+    chart = comparison_chart(numbers)
+    points = {p["method"]: p for p in chart.spec["data"]["values"] if p["scope"] == "row"}
+    assert len(points) == len(ROW.split(","))
+    assert "against two-way total variation" in chart.says
     for name, point in points.items():
-        assert point.is_synthetic == name.startswith("dp-synthetic")
-        assert (point.risk == 0 and point.risk_interval is None) == point.is_synthetic
-    assert points["dp-synthetic"].loss < points["laplace"].loss
+        assert (point["risk"] == point["risk_high"] == 0) == name.startswith("dp-synthetic")
+    assert points["dp-synthetic (delta 1e-09)"]["loss"] < points["laplace"]["loss"]
 
 
-def test_it_is_said_why_it_stands_at_0(numbers, tmp_path):
-    """In the answer, on the page and under the picture: by what linkage is, unmeasured."""
+def test_it_is_said_why_it_stands_at_0(numbers):
+    """In the answer and on the page: by what linkage is, unmeasured."""
+    told = "their linkage is 0 by what it is, and not by a measurement"
     answer = " ".join(numbers.answer.split())
-    assert "Least mean two-way total variation over 3 runs (0 is alike, 1 is apart)" in answer
-    assert "Rows of dp-synthetic follow nobody" in answer
+    assert "Two-way total variation, lowest" in answer
+    assert "Rows of dp-synthetic follow nobody, so that all are ranked by the two-way" in answer
+    assert told in answer
     # Its two structures are hardly told apart.
-    assert re.search(
-        r"Row scope: dp-synthetic(, structure tree)?, delta 1e-09 at epsilon 3\.", answer
-    )
-    assert "whose rows follow nobody. Next:" in answer
-    drawn = draw_map(numbers, tmp_path / "map.svg").read_text()
-    for page in (comparison_report(numbers), drawn):
-        shown = " ".join(re.sub("<[^>]+>", " ", page).split())
-        assert "At 0 by what linkage is, and not by a measurement: dp-synthetic (delta" in shown
-        assert "dp-synthetic (delta 1e-09), dp-synthetic (tree, delta 1e-09)" in shown
+    assert re.search(r"row \| 3 \| DP \| dp-synthetic \((tree, )?delta 1e-09\) ", answer)
+    assert told in " ".join(re.sub("<[^>]+>", " ", comparison_report(numbers)).split())
 
 
 def test_a_delta_is_an_allowance(numbers):
@@ -240,20 +234,18 @@ def test_of_categories_alone_what_cannot_run_is_listed_with_its_reason(of_words)
     for method in ("laplace", "ranking"):
         assert f"attribute 'PLACE': {method} ranks values" in refused[method]
     answer = " ".join(of_words.answer.split())
-    assert "2 of 4 configurations: - laplace, epsilon 3: attribute 'PLACE'" in answer
-    assert "Row scope: dp-synthetic at epsilon 3." in answer
+    assert "Refused: 2 of 4 configurations - laplace, epsilon 3: attribute 'PLACE'" in answer
+    assert "| row | 3 | DP | dp-synthetic |" in answer
 
 
-def test_of_categories_alone_it_is_said_who_stands_on_no_map(of_words, tmp_path):
+def test_of_categories_alone_it_is_said_who_stands_on_no_map(of_words):
     """Linkage takes numbers: a method whose rows follow people is not put at 0."""
     assert set(of_words.frontier["method"]) == {"dp-synthetic"}
-    (panel,) = risk_utility_map(of_words)
-    assert [series.name for series in panel.series] == ["dp-synthetic"]
-    drawn = draw_map(of_words, tmp_path / "map.svg").read_text()
-    for page in (of_words.answer, comparison_report(of_words), drawn):
+    points = comparison_chart(of_words).spec["data"]["values"]
+    assert [point["method"] for point in points] == ["dp-synthetic"]
+    for page in (of_words.answer, comparison_report(of_words)):
         shown = " ".join(re.sub("<[^>]+>", " ", page).split())
         assert "Records of pram were not linked, which takes numbers" in shown
-    assert "⁻" not in drawn  # an axis of what is 0 ends at 1 %, not at a billionth
 
 
 def test_where_linkage_was_measured_nobody_is_said_to_stand_on_no_map(numbers):
@@ -357,7 +349,7 @@ def test_a_measure_of_a_plugin_that_needs_no_pairs_is_taken(monkeypatch):
     monkeypatch.setitem(MEASURES, MOVED.id, loss)
     found = compare(people(), **asked)
     assert loss_of(found.summary) is loss
-    assert "Least mean change of the first median" in found.answer
+    assert "Change of the first median, lowest" in found.answer
     assert MOVED.id not in Measures().names
 
 

@@ -14,7 +14,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
 from microveil.compare import compare
-from microveil.compare.answer import answer_of
 from microveil.guarantee.guarantee import statement_of
 from microveil.report import key_figures
 from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
@@ -93,10 +92,9 @@ def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
     assert f'<th scope="row">{name}</th>' in told
     found = compare(people, methods="mdav", k=5, runs=2, attributes=[name], classes="kind",
                     estimator=GaussianNB())  # fmt: skip
-    answer = answer_of(found.summary, found.frontier, found.description)
-    told = written(answer, level=2, prefix="g")
-    assert f"class {name} " in told
-    assert "class &lt;b&gt; " in told
+    told = written(found.document, level=2, prefix="g")
+    assert f"of class {name}" in told
+    assert "of class &lt;b&gt;, " in told
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=1e-300, max_value=1e300))

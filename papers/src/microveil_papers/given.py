@@ -7,7 +7,7 @@ from typing import Any
 import polars
 
 import microveil as mv
-from microveil.compare.rows import NO_SCOPE
+from microveil.compare.columns import NO_SCOPE
 from microveil.guarantee import EVERY_SCOPE, Condition, Model, Scope
 
 __all__ = ["SEE", "TITLE", "Given", "clauses_of", "given_in", "joined"]

@@ -478,7 +478,7 @@ def compare(
             runs=runs, jobs=jobs, linkage=linkage, analyses=analyses, progress=progress,
             **request,
         )  # fmt: skip
-    print_text(f"{found.answer}\n")
+    print_text(f"{found.document.to_text()}\n")
     print_text(f"Results: {output}. They depend on the data: for the custodian only.")
     print_text(f"Report: {report}")
     if drawn is not None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from microveil.commands.asking import apart, asked_of
 from microveil.compare import Comparison, compare
-from microveil.compare.store import opened, written_whole
+from microveil.compare.store import opened, written_text
 from microveil.errors import stands_alone
 from microveil.measures.analyses import Analyses
-from microveil.report import comparison_report, draw_map, drawable
+from microveil.report import comparison_report, draw_map
+from microveil.report.drawing import can_draw
 
 __all__ = ["compare_file"]
 
@@ -50,6 +51,6 @@ def compare_file(
     report = Path(folder) / "report.html"
     page = comparison_report(found)
     with opened(Path(folder), found.description):  # no two processes under one name
-        written_whole(report, lambda part: part.write_text(page, encoding="utf-8"), private=True)
-        drawn = draw_map(found, Path(folder) / "map.svg") if drawable(found) else None
+        written_text(report, page)
+        drawn = draw_map(found, Path(folder) / "map.svg") if can_draw() else None
     return found, report, drawn

@@ -2,19 +2,17 @@
 
 ::
 
-    choices     a method with its steps, or the parts of a recipe
-    grid        what is compared: configurations and the seeds of their runs
-    tasks       configurations with their requests checked and the table read
-    running     plans, draws and measures, in threads
-    measures    which figures a run has; measuring, one by one; analysing, the user's own too
-    rows        the tidy table
+    grid        what is compared: configurations, and the seeds of their runs
+    running     the loop: each request checked, planned once, drawn and measured run by run
+    measuring   the figures of a run, the user's own analyses among them
+    columns     what a run is named by, guarantees and is measured by
     store       the folder that a comparison grows in
-    results     means with intervals; Pareto frontier and answer
-    map         the risk-utility map as figures
+    results     means with intervals
+    frontier    what is Pareto-optimal
+    answer      what does best, and by what that is said
 """
 
 from microveil.compare.comparing import compare
-from microveil.compare.map import Panel, Point, Series, risk_utility_map
 from microveil.compare.results import Comparison
 
-__all__ = ["Comparison", "Panel", "Point", "Series", "compare", "risk_utility_map"]
+__all__ = ["Comparison", "compare"]

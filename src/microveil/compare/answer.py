@@ -1,146 +1,265 @@
-"""The answer in words: what does best under each guarantee, and how sure that is."""
+"""What does best under each guarantee: a table for whatever ranks, and a few sentences."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars
 
-from microveil.compare.learnt import analysed_words, learnt_words
-from microveil.compare.measures import RISK, Measures, loss_of
-from microveil.compare.pareto import frontier_words, unlinked_words
-from microveil.compare.rows import GROUP_WORDS, GROUPS, conditions_in_common, own_conditions
-from microveil.guarantee import Condition
-from microveil.measures.information_loss import LOSS
-from microveil.measures.registry import Measure
-from microveil.text.document import Block, Document, heading, items, paragraph
-from microveil.text.figures import figure, figures_to
+from microveil.compare.columns import (
+    GROUPS,
+    RISK,
+    Column,
+    Measures,
+    conditions_in_common,
+    loss_of,
+    own_conditions,
+    risks_of,
+    use_of,
+)
+from microveil.guarantee import Condition, Model
+from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
+from microveil.measures.registry import MEASURES, Better
+from microveil.text.document import Block, Document, heading, items, paragraph, tabulated
+from microveil.text.figures import NOTHING, figure
 
-__all__ = ["answer_of", "configuration_words", "refusals_of", "why_no_loss"]
+__all__ = [
+    "MODELS",
+    "answer_of",
+    "method_words",
+    "ranked_by",
+    "unlinked",
+    "why_no_loss",
+    "with_spread",
+]
 
-# The information loss of publishing the means alone.
-MEAN = 100.0
-# How many reasons, and how many k, are named one by one.
+MODELS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anon.", "none": "none"}
+# How many classes are ranked by, and how many reasons of refusals are told.
 MOST_NAMED = 4
-
-GROUP_MEANS = {
-    "row": "epsilon covers everything that is protected, also which rows go together",
-    "vector": "epsilon covers all centroids of an attribute, the clusters formed anew",
-    "cluster": "epsilon covers one centroid, while everybody stays in their cluster",
-    "none": "nothing is covered by an epsilon",
+# By what the best is known: highest, lowest or nearest to 0, for a minimum.
+PLACES: Mapping[Better, tuple[str, Callable[[float], float]]] = {
+    Better.HIGHER: ("highest", operator.neg),
+    Better.LOWER: ("lowest", float),
+    Better.ZERO: ("nearest to 0", abs),
 }
-CLOSING = (
-    "In parentheses: 95 % intervals of the mean; those that overlap are not told apart; seed "
-    "{seed}. The figures are the custodian's, and choosing by them is a use of the data."
-)
-UNLINKED = "Record linkage was not measured: there is no frontier, and nothing is said of risk."
-OF_NOBODY = (
-    "Rows of {methods} follow nobody: row by row nothing of them can be lost or found again. Where "
-    "others are linked they stand at 0, by what linkage is and not by a measurement."
-)
-HELD_BY = (
-    "All methods are therefore held against each other by the {loss}, which needs no pairs and "
-    "does not see what rows keep of their own people; information loss stands beside it where it "
-    "can be measured."
-)
-NOT_RANKED = "Nothing that stands for information loss was measured: they are not ranked."
 
 Row = Mapping[str, Any]
-# What all claims of a comparison are conditional on, said once.
 Common = Sequence[Condition]
-# The configurations of one scope by epsilon, the one that loses least first.
-Ranked = Mapping[float | None, Sequence[Row]]
+
+
+def ranked_by(measures: Measures, summary: polars.DataFrame) -> list[Column]:
+    """Return all that the answer ranks by, in its order, as far as it was measured.
+
+    The loss; then what measures declare for the answer, and the F-measure of the first classes.
+    """
+    of_classes = [column for column in measures.all if column.measure is F_MEASURE]
+    others = [column for column in measures.all if column.use.in_answer]
+    ranked = [Column(measure=loss_of(summary)), *others, *of_classes[:MOST_NAMED]]
+    return [one for one in ranked if summary[one.name].count() or one.use.counted]
 
 
 def answer_of(
     summary: polars.DataFrame, frontier: polars.DataFrame, description: Mapping[str, Any]
 ) -> Document:
-    """Say what does best, for each guarantee and epsilon.
-
-    Parameters
-    ----------
-    summary, frontier : polars.DataFrame
-        See `Comparison`.
-    description : dict
-
-    Returns
-    -------
-    Document
-        An item for each scope, then what there is to know of each epsilon.
-    """
-    measures, loss = Measures.of(description), loss_of(summary)
-    scopes = dict(_scopes(summary, loss))
-    common = conditions_in_common(summary.to_dicts())
+    """Say what does best: a table for each thing that ranks, and at most ten sentences."""
+    rows = summary.to_dicts()
+    common = conditions_in_common(rows)
     blocks: list[Block] = [heading(1, "What does best")]
-    if scopes:
-        read = "100 % is as good as the means alone" if loss is LOSS else _read(loss)
-        blocks += [
-            paragraph(
-                f"Least mean {loss.label} over {description.get('runs')} runs ({read}); the same "
-                "epsilon promises less at a weaker scope:"
-            ),
-            items(_headline(scope, ranked, common, loss) for scope, ranked in scopes.items()),
-        ]
-    else:
-        blocks.append(paragraph(f"No configuration can be ranked: {why_no_loss(summary)}."))
-    blocks += _of_nobody(summary, loss)
-    blocks += [paragraph(condition.text) for condition in common]
-    for scope, ranked in scopes.items():
-        of_it = [
-            item
-            for configurations in ranked.values()
-            for item in _of_epsilon(configurations, measures, common, loss)
-        ]
-        blocks += [heading(2, f"{GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}"), items(of_it)]
-    blocks += _conditions(summary.to_dicts(), common)
-    if not measures.risks:
-        blocks.append(paragraph(UNLINKED))
-    elif scopes:
-        risk = RISK if RISK in measures.risks else measures.risks[0]
-        words = (
-            frontier_words(summary, frontier, scopes, (loss, risk)),
-            unlinked_words(summary, risk),
-        )
-        blocks += [paragraph(part) for part in words if part]
-    blocks.append(paragraph(CLOSING.format(seed=description.get("seed"))))
-    return Document(tuple(blocks))
+    bests: list[Row] = []
+    for column in ranked_by(Measures.of(description), summary):
+        chosen = list(_best(rows, column))
+        bests += [row for row, _ in chosen]
+        blocks += _table(column, chosen, common)
+    if why := why_no_loss(summary):
+        blocks.append(paragraph(f"No configuration can be ranked by its loss: {why}."))
+    blocks.append(items(_sentences(summary, frontier, description, bests)))
+    return Document((*blocks, *_refusals(summary)))
 
 
-def _of_nobody(summary: polars.DataFrame, loss: Measure) -> list[Block]:
-    """Say what is not measured where rows follow nobody, and by what all are ranked instead."""
-    rows = [row for row in summary.to_dicts() if row["is_synthetic"]]
-    if not rows:
-        return []
-    methods = ", ".join(dict.fromkeys(row["method"] for row in rows))
-    by = NOT_RANKED if loss is LOSS else HELD_BY.format(loss=loss.label)
-    return [paragraph(f"{OF_NOBODY.format(methods=methods)} {by}")]
+def _best(rows: Sequence[Row], column: Column) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield the best of each guarantee, the most demanding first, and all that it is best of."""
+    key = PLACES[column.measure.better][1]
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        if row["scope"] is not None and row.get(column.name) is not None:
+            groups.setdefault((row["scope"], row["epsilon"], row["model"]), []).append(row)
+    order = list(GROUPS)
+    for group in sorted(
+        groups, key=lambda g: (order.index(g[0]), g[1] or 0.0, -Model(g[2]).strength)
+    ):
+        best = min(groups[group], key=lambda row: (key(row[column.name]), row["configuration"]))
+        yield best, groups[group]
 
 
-def _conditions(rows: Sequence[Row], common: Common) -> list[Block]:
-    """Say whole, once, what is said in short behind the names of methods."""
-    found = {
-        condition.text: condition
-        for row in rows
-        if row["scope"] is not None
-        for condition in own_conditions(row, common)
+def _table(column: Column, chosen: Sequence[tuple[Row, list[Row]]], common: Common) -> list[Block]:
+    """Tabulate the best of each guarantee."""
+    level, place = column.use.level, PLACES[column.measure.better][0]
+    beside = f"; {level[1]:g} is {level[0]}" if level else ""
+    title = column.measure.label + (f" of class {column.label}" if column.label else "")
+    if title.split(" ", 1)[0].islower():  # a symbol stays as it is
+        title = title[0].upper() + title[1:]
+    head = heading(2, f"{title}, {place}{beside}")
+    if not chosen:
+        return [head, paragraph("Undefined in some run of every configuration.")]
+    shown = {
+        **({"original": _of_class(F_ORIGINAL.id, column)} if column.label else {}),
+        **({"majority": _of_class(F_MAJORITY.id, column)} if column.label else {}),
+        **({} if column.label or RISK not in chosen[0][0] else {"linked, %": RISK}),
     }
-    if not found:
-        return []
-    conditions = (
-        f"{condition.clause[0].upper()}{condition.clause[1:]}: {condition.text}"
-        for condition in found.values()
+    heads = [
+        "scope",
+        "epsilon",
+        "model",
+        "method",
+        "k",
+        "mean" + (f", {column.measure.unit}" if column.measure.unit else ""),
+    ]
+    rows = [
+        [
+            best["scope"],
+            NOTHING if best["epsilon"] is None else f"{best['epsilon']:g}",
+            MODELS[best["model"]],
+            method_words(best, common),
+            NOTHING if best["k"] is None else str(best["k"]),
+            with_spread(best, column.name),
+            *(figure(best.get(name)) for name in shown.values()),
+            _as_good(best, group, column.name),
+        ]
+        for best, group in chosen
+    ]
+    return [head, tabulated([*heads, *shown, "as good"], rows)]
+
+
+def _of_class(measure: str, column: Column) -> str:
+    return Column(measure=MEASURES[measure], label=column.label).name
+
+
+def _as_good(best: Row, group: Sequence[Row], name: str) -> str:
+    """Count the others whose intervals overlap with the best's: these runs do not tell them apart.
+
+    One run says nothing of its spread.
+    """
+    low, high = best[f"{name}_low"], best[f"{name}_high"]
+    if low is None:
+        return NOTHING
+    others = [row for row in group if row is not best]
+    near = sum(
+        row[f"{name}_low"] is None or (row[f"{name}_low"] <= high and low <= row[f"{name}_high"])
+        for row in others
     )
-    return [paragraph("What these epsilons are conditional on, and leave out:"), items(conditions)]
+    return f"{near} of {len(others)}"
+
+
+def _sentences(
+    summary: polars.DataFrame,
+    frontier: polars.DataFrame,
+    description: Mapping[str, Any],
+    bests: Sequence[Row],
+) -> list[str]:
+    """Say what the tables do not: what ranks, what each epsilon leaves open, who is on no map."""
+    loss, rows = loss_of(summary), summary.to_dicts()
+    common = conditions_in_common(rows)
+    said = [
+        (
+            f"Means over {description.get('runs')} runs, ± half the 95 % interval; as good are "
+            "others of the same guarantee whose intervals overlap."
+        ),
+        "The same epsilon promises less at a weaker scope.",
+        *(condition.text for condition in common),
+        _conditional(rows, common),
+        _cautions(bests),
+        _of_nobody(summary),
+        _frontier(summary, frontier),
+        unlinked(summary),
+    ]
+    level = use_of(loss).level
+    if level and any((row.get(loss.id) or 0) > level[1] for row in bests):
+        said.append(f"A loss above {level[1]:g} {loss.unit} is worse than publishing the means.")
+    said.append(
+        f"Seed {description.get('seed')}: the figures are the custodian's, and choosing by them "
+        "is a use of the data."
+    )
+    return [sentence for sentence in said if sentence]
+
+
+def _conditional(rows: Sequence[Row], common: Common) -> str:
+    """Say in short what epsilons hang on that not all hang on."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for condition in own_conditions(row, common) if row["scope"] is not None else ():
+            found.setdefault(condition.clause, []).append(row["method"])
+    told = (f"{', '.join(dict.fromkeys(names))} {clause}" for clause, names in found.items())
+    return f"† Conditional: {'; '.join(told)}." if found else ""
+
+
+def _cautions(bests: Sequence[Row]) -> str:
+    """Say what the epsilons of the best do not say."""
+    said = []
+    exact = max((row["exact_cells"] / row["n_cells"] for row in bests if row["n_cells"]), default=0)
+    if exact:
+        said.append(f"up to {figure(100 * exact)} % of the cells come out exact")
+    losses = [row["vector_loss"] for row in bests if row["scope"] == "cluster"]
+    known = [loss for loss in losses if loss is not None and math.isfinite(loss)]
+    if len(known) < len(losses):
+        said.append("at cluster scope nothing bounds the loss at vector scope")
+    elif known:
+        said.append(f"at cluster scope the true loss at vector scope is up to {max(known):.4g}")
+    return f"Of these configurations {'; '.join(said)}." if said else ""
+
+
+def _of_nobody(summary: polars.DataFrame) -> str:
+    """Say what is not measured where rows follow nobody, and by what all are ranked instead."""
+    methods = summary.filter(polars.col("is_synthetic"))["method"].unique(maintain_order=True)
+    if not len(methods):
+        return ""
+    loss = loss_of(summary)
+    by = "not ranked" if not use_of(loss).stands_for_loss else f"ranked by the {loss.label}"
+    return (
+        f"Rows of {', '.join(methods)} follow nobody, so that all are {by}; their linkage is 0 by "
+        "what it is, and not by a measurement."
+    )
+
+
+def _frontier(summary: polars.DataFrame, frontier: polars.DataFrame) -> str:
+    """Say how many configurations are Pareto-optimal, and how many are off for certain."""
+    risks = risks_of(summary.columns)
+    if not risks:
+        return "Record linkage was not measured: there is no frontier, and nothing is said of risk."
+    risk = RISK if RISK in risks else risks[0]
+    told = []
+    for scope, words in GROUPS.items():
+        own = summary.filter(
+            (polars.col("scope") == scope) & polars.col(f"excluded[{risk}]").is_not_null()
+        )
+        kept = frontier.filter((polars.col("risk") == risk) & (polars.col("scope") == scope)).height
+        if own.height:
+            excluded = own[f"excluded[{risk}]"].sum()
+            told.append(f"{words.lower()} {kept} of {own.height}, {excluded} excluded for certain")
+    base = use_of(MEASURES[risk]).baseline
+    known = [] if base not in summary.columns else summary[base].drop_nulls().to_list()
+    chance = f" ({figure(known[0])} % by chance)" if known else ""
+    return f"Pareto-optimal with {MEASURES[risk].label}{chance}: {'; '.join(told)}." if told else ""
+
+
+def unlinked(summary: polars.DataFrame) -> str:
+    """Name the methods whose rows follow people and were not linked; empty where there is none."""
+    risks = risks_of(summary.columns)
+    if not risks:
+        return ""
+    risk = RISK if RISK in risks else risks[0]
+    has_loss, is_unlinked = (
+        polars.col(loss_of(summary).id).is_not_null(),
+        polars.col(risk).is_null(),
+    )
+    found = summary.filter(~polars.col("is_synthetic") & has_loss & is_unlinked)
+    methods = ", ".join(found["method"].unique(maintain_order=True))
+    told = f"Records of {methods} were not linked, which takes numbers and none of them missing: "
+    return f"{told}they stand on no frontier and no map." if methods else ""
 
 
 def why_no_loss(summary: polars.DataFrame) -> str:
-    """Say why no configuration has an information loss; empty where one has.
-
-    Parameters
-    ----------
-    summary : polars.DataFrame
-        See `Comparison`.
-    """
+    """Say why no configuration has an information loss; empty where one has."""
     if summary[loss_of(summary).id].count():
         return ""
     if summary["refused"].null_count() == 0:
@@ -153,183 +272,51 @@ def why_no_loss(summary: polars.DataFrame) -> str:
     return "in every one that was not refused, some run could not be measured"
 
 
-def configuration_words(row: Row) -> str:
-    """Name a configuration: its method, steps and k."""
-    return ", ".join([_choice_words(row), *([] if row["k"] is None else [f"k {row['k']}"])])
-
-
-def _named(row: Row, common: Common) -> str:
-    """Name a configuration with its own conditions, where it is not the one described whole."""
-    short = "; ".join(condition.clause for condition in own_conditions(row, common))
-    return configuration_words(row) + (f" ({short})" if short else "")
-
-
-def _choice_words(row: Row) -> str:
-    steps = [step.replace("=", " ") for step in row["steps"].split(":") if step]
-    delta = [f"delta {row['delta']:g}"] if row.get("delta") else []
-    return ", ".join([row["method"], *steps, *delta])
-
-
-def _scopes(summary: polars.DataFrame, loss: Measure) -> Iterator[tuple[str, Ranked]]:
-    """Yield each scope that has configurations, the most demanding first."""
-    rows = [row for row in summary.to_dicts() if row[loss.id] is not None]
-    for scope in GROUPS:
-        configurations = sorted(
-            (row for row in rows if row["scope"] == scope),
-            key=lambda row: (row[loss.id], row["configuration"]),
-        )
-        epsilons = sorted({row["epsilon"] for row in configurations}, key=lambda e: e or 0.0)
-        if configurations:
-            yield (
-                scope,
-                {e: [row for row in configurations if row["epsilon"] == e] for e in epsilons},
-            )
-
-
-def _headline(scope: str, ranked: Ranked, common: Common, loss: Measure) -> str:
-    """Name the method of the least loss at each epsilon, with what it is conditional on."""
-    chosen: dict[str, list[Row]] = {}
-    for configurations in ranked.values():
-        short = ["individual differential privacy"] if configurations[0]["model"] == "idp" else []
-        short += [condition.clause for condition in own_conditions(configurations[0], common)]
-        name = _choice_words(configurations[0]) + (f" ({'; '.join(short)})" if short else "")
-        chosen.setdefault(name, []).append(configurations[0])
-    choices = [name + _at(bests) for name, bests in chosen.items()]
-    mean = MEAN if loss is LOSS else math.inf
-    lost = [row for bests in chosen.values() for row in bests if row[loss.id] > mean]
-    worse = f"; worse than publishing the mean in every row{_at(lost)}" if lost else ""
-    return f"{GROUP_WORDS[scope]}: {'; '.join(choices)}{worse}."
-
-
-def _at(rows: Sequence[Row]) -> str:
-    epsilons = [f"{row['epsilon']:g}" for row in rows if row["epsilon"] is not None]
-    return f" at epsilon {', '.join(epsilons)}" if epsilons else ""
-
-
-def _of_epsilon(
-    ranked: Sequence[Row], measures: Measures, common: Common, loss: Measure
-) -> list[str]:
-    """Say of one epsilon what loses least, what it hides, and what cannot be told from it."""
-    best = ranked[0]
-    words = "No epsilon" if best["epsilon"] is None else f"Epsilon {best['epsilon']:g}"
-    first = f"{words}: {configuration_words(best)}, {_loss(best, loss)}"
-    if best.get(RISK) is not None:
-        first += f", {figure(best[RISK])} % linked"
-    elif best["is_synthetic"]:
-        first += ", whose rows follow nobody"
-    sentences = [f"{first}.", _cautions(best), *_beside(best, ranked, common, loss)]
-    items = [" ".join(filter(None, sentences))]
-    named = {row["configuration"]: _named(row, common) for row in ranked}
-    learnt = learnt_words(ranked, measures.labels, named) if measures.labels else ""
-    items += [f"{words}: {part}" for part in (learnt, analysed_words(ranked, named)) if part]
-    return items
-
-
-def _loss(row: Row, loss: Measure) -> str:
-    low, high = row[f"{loss.id}_low"], row[f"{loss.id}_high"]
-    mean = _in_units(row[loss.id], loss)
-    if low is None:
-        return mean
-    if low == high:
-        return f"{mean} (nothing random)"
-    return f"{mean} ({figures_to((low, high))})"
-
-
-def _read(loss: Measure) -> str:
-    """Say how a loss is read, in words that Markdown leaves as they are."""
-    return loss.explanation.replace(" = ", " is ")
-
-
-def _in_units(value: float, loss: Measure) -> str:
-    return f"{figure(value)} {loss.unit}".strip()
-
-
-def _cautions(row: Row) -> str:
-    """Say what the epsilon of a configuration does not say."""
-    sentences = []
-    if row["exact_cells"]:
-        share = 100 * row["exact_cells"] / row["n_cells"]
-        sentences.append(f"{figure(share)} % of its cells come out exact.")
-    if row["scope"] == "cluster":
-        loss = row["vector_loss"]
-        sentences.append(
-            "No bound at vector scope."
-            if loss is None
-            else f"True loss at vector scope {loss:.4g}."
-        )
-    return " ".join(sentences)
-
-
-def _beside(best: Row, ranked: Sequence[Row], common: Common, loss: Measure) -> list[str]:
-    """Hold the best against the same method with another k, and against other methods."""
-    same = [row for row in ranked[1:] if _choice(row) == _choice(best)]
-    others = [row for row in ranked[1:] if _choice(row) != _choice(best)]
-    near = sorted(row["k"] for row in same if row["k"] is not None and _overlap(best, row, loss))
-    sentences = []
-    if near:
-        which = f"k {', '.join(map(str, near))}"
-        if len(near) > MOST_NAMED:
-            which = f"{len(near)} of {len(same)} other k"
-        if len(near) == len(same) > 1:
-            which = "every other k"
-        sentences.append(f"Not told apart: {which}.")
-    # What asks for no noise by the data of others is worth more: it is always named.
-    strict = next((row for row in others if row["model"] == "dp"), None)
-    strict = strict if best["model"] == "idp" else None
-    if others and others[0] is not strict:
-        sentences.append(f"Next: {_other(best, others[0], common, loss)}.")
-    if strict is not None:
-        model = (
-            "With noise for any neighbour of the cluster"
-            if best["scope"] == "cluster"
-            else "Under differential privacy"
-        )
-        sentences += [f"{model}: {_other(best, strict, common, loss)}.", _cautions(strict)]
-    return sentences
-
-
-def _other(best: Row, row: Row, common: Common, loss: Measure) -> str:
-    return f"{_named(row, common)}, {_in_units(row[loss.id], loss)}, {_apart(best, row, loss)}"
-
-
-def _choice(row: Row) -> tuple[str, str]:
-    return row["method"], row["steps"]
-
-
-def _overlap(best: Row, other: Row, loss: Measure) -> bool:
-    """Whether the intervals overlap; False where one has none."""
-    high, low = best[f"{loss.id}_high"], other[f"{loss.id}_low"]
-    return high is not None and low is not None and low <= high
-
-
-def _apart(best: Row, other: Row, loss: Measure) -> str:
-    high, low = best[f"{loss.id}_high"], other[f"{loss.id}_low"]
-    if high is None or low is None:
-        return "one run says nothing of the spread"
-    if low <= high:
-        return "not told apart"
-    return f"{figure(low - high)} {'points ' if loss.unit == '%' else ''}apart"
-
-
-def refusals_of(summary: polars.DataFrame) -> Document:
+def _refusals(summary: polars.DataFrame) -> tuple[Block, ...]:
     """Say which configurations were refused, by reason; nothing where none was."""
-    refused = summary.filter(polars.col("refused").is_not_null()).to_dicts()
-    if not refused:
-        return Document(())
-    sentences = []
-    for reason in list(dict.fromkeys(row["refused"] for row in refused))[:MOST_NAMED]:
-        of_it = [row for row in refused if row["refused"] == reason]
-        more = f" and {len(of_it) - 1} more" if len(of_it) > 1 else ""
-        epsilon = of_it[0]["epsilon"]
-        at = "" if epsilon is None or math.isnan(epsilon) else f", epsilon {epsilon:g}"
-        sentences.append(f"{configuration_words(of_it[0])}{at}{more}: {reason}")
-    left = len({row["refused"] for row in refused}) - MOST_NAMED
-    if left > 0:
-        sentences.append(f"and {left} other reasons")
-    return Document(
-        (
-            heading(2, "Refused"),
-            paragraph(f"{len(refused)} of {summary.height} configurations:"),
-            items(sentences),
-        )
-    )
+    reasons: dict[str, list[Row]] = {}
+    for row in summary.filter(polars.col("refused").is_not_null()).to_dicts():
+        reasons.setdefault(row["refused"], []).append(row)
+    if not reasons:
+        return ()
+    told = []
+    for reason, rows in list(reasons.items())[:MOST_NAMED]:
+        first, more = rows[0], f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        given = [f"{name} {first[name]:g}" for name in ("k", "epsilon") if first[name] is not None]
+        told.append(f"{', '.join([method_words(first), *given])}{more}: {reason}")
+    if len(reasons) > MOST_NAMED:
+        told.append(f"and {len(reasons) - MOST_NAMED} other reasons")
+    n_refused = sum(map(len, reasons.values()))
+    head = heading(2, f"Refused: {n_refused} of {summary.height} configurations")
+    return (head, items(told))
+
+
+def method_words(row: Row, common: Common | None = None) -> str:
+    """Name a method with its steps; † where its guarantee has conditions that not all have.
+
+    >>> method_words({"method": "kanon-dp", "steps": "composition=parallel:isotonic=true"})
+    'kanon-dp (parallel, isotonic)'
+    >>> method_words({"method": "dp-synthetic", "steps": "structure=tree", "delta": 1e-9})
+    'dp-synthetic (tree, delta 1e-09)'
+    """
+    steps = []
+    for step in filter(None, row["steps"].split(":")):
+        name, _, value = step.partition("=")
+        if value in {"true", "false"}:
+            steps.append(name if value == "true" else f"not {name}")
+        else:
+            named = name in {"width", "exact_cells"}
+            steps.append(f"{name.replace('_', ' ')} {value}" if named else value)
+    if row.get("delta"):
+        steps.append(f"delta {row['delta']:g}")
+    mark = " †" if common is not None and own_conditions(row, common) else ""
+    return str(row["method"]) + (f" ({', '.join(steps)})" if steps else "") + mark
+
+
+def with_spread(row: Row, name: str) -> str:
+    """Write a mean with half its interval, where it has one."""
+    value, low, high = (row.get(name + end) for end in ("", "_low", "_high"))
+    if value is None or low is None or high is None or math.isclose(low, high):
+        return figure(value)
+    # An end may be cut off where the measure ends.
+    return f"{figure(value)} ± {figure(max(value - low, high - value))}"

@@ -1,27 +1,36 @@
 """The verb: methods, k, epsilons and runs compared on a table."""
 
+import hashlib
 import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from microveil.compare.analysing import Analyst
 from microveil.compare.grid import SEED_BITS, Grid, read_grid
+from microveil.compare.measuring import Analyst
 from microveil.compare.results import Comparison
-from microveil.compare.running import Plans, Progress, carried_out
+from microveil.compare.running import (
+    Plans,
+    Progress,
+    Row,
+    Task,
+    begun,
+    carry_out,
+    ready_of,
+    tasks_of,
+)
 from microveil.compare.store import Store, described, opened
-from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.measures.analyses import Analyses
 from microveil.protect.parts import Part, named_attributes
 from microveil.protect.recipe import merged, read_recipe
-from microveil.schema import Attribute
 
 __all__ = ["compare"]
 
@@ -76,7 +85,7 @@ def compare(
         run's own seed follows from it and from the names of method, steps, k, epsilon and run
         alone.
     jobs : int, optional
-        How many threads; by default as many as there are processors.
+        How many configurations are worked on at a time; by default one a processor.
     folder : str or Path, optional
         Where results go as they come. A comparison that was begun there is continued.
     progress : callable, optional
@@ -118,17 +127,15 @@ def compare(
 
     Notes
     -----
-    Each column is ranked once. A run costs its draws and three record linkages, near
-    O(n log n) each; with ``classes`` a training of the classifier, and one on the original for
-    each run number. With ``shuffle`` the guarantee is that of shuffled rows; loss and linkage
-    are measured by who a row belongs to, so that no order enters.
+    A run costs its draws and three record linkages, near O(n log n) each; with ``classes`` a
+    training of the classifier, and one on the original for each run number. With ``shuffle`` the
+    guarantee is that of shuffled rows; loss and linkage are measured by who a row belongs to.
 
     Examples
     --------
     >>> import numpy as np
-    >>> ages = {"AGE": np.arange(20, 80)}
     >>> found = compare(
-    ...     ages,
+    ...     {"AGE": np.arange(20, 80)},
     ...     methods=["laplace", "dp-um"],
     ...     k=[3, 10],
     ...     epsilon=[1],
@@ -150,7 +157,7 @@ def compare(
         given.setdefault("attributes", named_attributes({"parts": parts}))
     n_jobs = _checked_jobs(jobs)
     path = None if folder is None else Path(folder)
-    seed = _seed(seed, path)
+    seed = _seed(seed, None if path is None else described(path))
     asked = Analyses.of(
         classes=classes,
         threshold=threshold,
@@ -160,23 +167,22 @@ def compare(
         propensity=propensity,
     )
     tasks = tasks_of(table, grid.configurations, given, seed)
-    prepared, reading = ready_of(tasks)
+    reading = ready_of(tasks)
     analyst = Analyst(
         asked,
         reading,
-        prepared.keep,
         linkage=bool(linkage),
         unpaired=any(choice.is_synthetic for choice in grid.choices),
     )
     shown = given if parts is None else {**given, "parts": [_written(one) for one in parts]}
     description = _description(grid, seed, tasks, shown, analyst)
-    plans = Plans()
+    plans: Plans = {}
     if path is None or described(path) is None:
         # Before there is a folder of what cannot be done.
         analyst.check()
-        plans.check(tasks)
-    with nullcontext(None) if path is None else opened(path, description) as store:
-        rows = _rows(tasks, analyst, seed, n_jobs, progress or _silent, plans, store)
+        plans = begun(tasks)
+    with nullcontext() if path is None else opened(path, description) as store:
+        rows = _rows(tasks, plans, analyst, seed, n_jobs, progress, store)
         found = Comparison.of(rows, description)
         if path is not None:
             found.write_beside(path)
@@ -185,32 +191,41 @@ def compare(
 
 def _rows(
     tasks: list[Task],
+    plans: Plans,
     analyst: Analyst,
     seed: int,
     jobs: int,
-    progress: Progress,
-    plans: Plans,
+    progress: Progress | None,
     store: Store | None,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return every row: those that a folder holds, and the others carried out."""
-    if store is None:
-        return list(carried_out(tasks, set(), analyst, seed, jobs, progress, plans))
-    if all(row["run"] is None for row in store.rows):
-        plans.check(tasks)  # a folder of nothing but refusals stays as it is
-    done = {(row["configuration"], row["run"]) for row in store.rows if row["refused"] is None}
-    refused = {row["configuration"] for row in store.rows if row["refused"] is not None}
-    for task in tasks:
-        if task.configuration.number in refused:
-            done |= {
-                (task.configuration.number, run) for run in range(1, task.configuration.runs + 1)
-            }
-    with closing(carried_out(tasks, done, analyst, seed, jobs, progress, plans)) as fresh:
-        try:
-            for row in fresh:
-                store.add(row)
-        finally:
+    rows = [] if store is None else store.rows
+    if rows and all(row.get("run") is None for row in rows):
+        begun(tasks)  # a folder of nothing but refusals stays as it is
+    done = {(row["configuration"], row.get("run")) for row in rows}
+    left = [
+        (task, [run for run in range(1, own.runs + 1) if not {(own.number, run), refused} & done])
+        for task in tasks
+        for own, refused in [(task.configuration, (task.configuration.number, None))]
+    ]
+    total = sum(task.configuration.runs for task in tasks)
+    n_done = total - sum(len(runs) for _, runs in left)
+
+    def keep(row: Row | None, n_runs: int) -> None:
+        nonlocal n_done
+        if row is not None:
+            rows.append(row) if store is None else store.add(row)
+        n_done += n_runs
+        if progress is not None:
+            progress(n_done, total)
+
+    keep(None, 0)
+    try:
+        carry_out([one for one in left if one[1]], plans, analyst, seed, jobs, keep)
+    finally:
+        if store is not None:
             store.save()
-    return store.rows
+    return rows
 
 
 def _given(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,10 +242,9 @@ def _given(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _seed(seed: Any, folder: Path | None) -> int:
+def _seed(seed: Any, begun: Mapping[str, Any] | None) -> int:
     if seed is None:
-        begun = None if folder is None else described(folder)
-        found = None if begun is None else begun.get("seed")
+        found = (begun or {}).get("seed")
         return found if isinstance(found, int) else secrets.randbits(SEED_BITS)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise RequestError("seed", "a seed is a whole number", "pass seed=1, or leave it out")
@@ -248,7 +262,7 @@ def _checked_jobs(jobs: Any) -> int:
 def _description(
     grid: Grid, seed: int, tasks: list[Task], given: Mapping[str, Any], analyst: Analyst
 ) -> dict[str, Any]:
-    _, reading = ready_of(tasks)
+    reading = ready_of(tasks)
     description: dict[str, Any] = {
         "schema": 2,
         "microveil": version("microveil"),
@@ -257,26 +271,39 @@ def _description(
         "attributes": [*reading.names, *(reading.listed if analyst.measures.unpaired else ())],
         "n_records": len(reading.original.numbers),
         "measures": analyst.measures.to_dict(),
-        "table": digest_of(tasks, analyst.columns),
+        "table": _digest(tasks, analyst.columns),
         "arguments": {name: given[name] for name in sorted(given)},
     }
-    ready = [task.ready for task in tasks if not isinstance(task.ready, MicroveilError)]
+    ready = [task.ready[0] for task in tasks if not isinstance(task.ready, MicroveilError)]
+    each = [column.attribute for prepared in ready for column in prepared.columns]
     # JSON does not know a mapping that was read from the data from one that was declared.
-    if read := _read_from_data(c.attribute for _, own in ready for c in own.prepared.columns):
-        description["read_from_data"] = read
+    read = {
+        "bounds": [a.name for a in each if a.bounds_from_data],
+        "categories": [a.name for a in each if a.categories_from_data],
+        "resolution": [a.name for a in each if a.resolution_from_data],
+    }
+    if any(read.values()):
+        names = {what: list(dict.fromkeys(found)) for what, found in read.items() if found}
+        description["read_from_data"] = names
     plain: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
     return plain
 
 
-def _read_from_data(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
-    """Name the attributes whose domains or resolutions were read from the data, each once."""
-    every = list(attributes)
-    found = {
-        "bounds": [a.name for a in every if a.bounds_from_data],
-        "categories": [a.name for a in every if a.categories_from_data],
-        "resolution": [a.name for a in every if a.resolution_from_data],
-    }
-    return {what: list(dict.fromkeys(names)) for what, names in found.items() if names}
+def _digest(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str:
+    """Return a SHA-256 of all that is read: values, domains and grids, and other columns."""
+    digest = hashlib.sha256()
+    ready = (task.ready[1] for task in tasks if not isinstance(task.ready, MicroveilError))
+    for reading in {id(one): one for one in ready}.values():
+        for column in reading.prepared.columns:
+            digest.update(repr(column.attribute).encode())
+            digest.update(np.ascontiguousarray(column.values).data)
+            if column.missing is not None:
+                digest.update(np.packbits(column.missing).data)
+        digest.update(np.ascontiguousarray(reading.original.numbers).data)
+    for name, values in columns.items():
+        digest.update(repr((name, values.dtype.str)).encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
 
 
 def _written(part: Part | Mapping[str, Any]) -> dict[str, Any]:
@@ -293,7 +320,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value)  # in no order of its own
     return list(value) if isinstance(value, Iterable) else str(value)
-
-
-def _silent(done: int, total: int) -> None:
-    """Show nobody."""

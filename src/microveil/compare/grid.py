@@ -1,4 +1,4 @@
-"""What is compared: methods with their steps, times k, times epsilon, times runs.
+"""What is compared: methods with their steps, or the parts of a recipe, times k, epsilon and runs.
 
 A configuration is one request. Its seeds follow from its name and from nothing else, so that it
 comes out the same whatever else is in the grid, in whatever order and on however many threads.
@@ -7,63 +7,216 @@ comes out the same whatever else is in the grid, in whatever order and on howeve
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from microveil.compare.choices import Choice, PartsChoice, check_different, read_choice
 from microveil.errors import RequestError
 from microveil.guarantee import as_fraction
+from microveil.methods import METHODS, Method
+from microveil.protect.arguments import DECLARED, TRUTH, Argument
+from microveil.protect.parts import Part, read_parts
+from microveil.protect.request import offered
 
 __all__ = [
+    "Choice",
     "Configuration",
     "Grid",
+    "read_choice",
     "read_epsilons",
     "read_grid",
     "read_sizes",
 ]
 
+# What stands for several parts among methods.
+PARTS = "parts"
 # A grid beyond this is a slip of the keyboard.
 MOST_VALUES = 10_000
 # No k or epsilon beyond this, or below one part of it, is meant.
 LARGEST = Fraction(10**15)
 SEED_BITS = 63
 
+Epsilon = Fraction | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A method with the steps that were chosen for it, or several parts as they were asked for."""
+
+    method: Method | None = None
+    steps: tuple[tuple[str, str], ...] = ()
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def methods(self) -> list[Method]:
+        """The method, or those of the parts as far as there are such."""
+        named = (METHODS.get(str(one.asked["method"])) for one in self.parts)
+        return [one for one in (self.method, *named) if one is not None]
+
+    @property
+    def name(self) -> str:
+        """The method's id."""
+        return PARTS if self.method is None else self.method.id
+
+    @property
+    def written_steps(self) -> str:
+        """The steps as they are written behind a method's id: "partition=optimal"."""
+        return ":".join(f"{name}={value}" for name, value in self.steps)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a run differs from the next."""
+        return any(method.randomness is not None for method in self.methods)
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether rows follow nobody: never those of a part."""
+        return self.method is not None and "new table" in self.method.can
+
+    def __str__(self) -> str:
+        """Write the choice as it is asked for."""
+        return ":".join(filter(None, [self.name, self.written_steps]))
+
+    def arguments(self, k: int | None, epsilon: Epsilon) -> dict[str, Any]:
+        """Return what `protect` is asked for; a delta for all is an allowance, not a demand."""
+        if self.method is None:
+            return {"parts": self._divided(epsilon), "attributes": None, "delta": None}
+        known = _steps(self.method)
+        given = {name: known[name].from_text(value) for name, value in self.steps}
+        own = {"method": self.method.id, **given, "k": k, "epsilon": epsilon}
+        return own if "delta" in self.method.can else {**own, "delta": None}
+
+    def _divided(self, epsilon: Epsilon) -> tuple[Part, ...]:
+        """Divide an epsilon among the parts as their own epsilons are."""
+        if epsilon is None:
+            return self.parts
+        whole = sum(map(_epsilon_of, self.parts))
+        return tuple(
+            replace(one, asked={**one.asked, "epsilon": epsilon * _epsilon_of(one) / whole})
+            if _epsilon_of(one)
+            else one
+            for one in self.parts
+        )
+
+    def sizes(self, sizes: tuple[int, ...], arguments: Mapping[str, Any]) -> tuple[int | None, ...]:
+        """Return each k to be tried: none where there is no use for it."""
+        method, given = self.method, {**arguments, **dict(self.steps)}
+        if method is None or "k" not in method.needs or "k" in method.set_aside(given):
+            return (None,)
+        if not sizes:
+            rule = f"{method.id} forms clusters and needs k"
+            raise RequestError("k", rule, "pass k=[3, 10, 100]")
+        return sizes
+
+    def epsilons(self, epsilons: tuple[Fraction, ...]) -> tuple[Epsilon, ...]:
+        """Return each epsilon to be tried: none where none is spent, or parts keep their own."""
+        method = self.method
+        if method is None:
+            return epsilons if epsilons and any(map(_epsilon_of, self.parts)) else (None,)
+        if "epsilon" not in method.needs or (method.may_lack_epsilon and not epsilons):
+            return (None,)
+        if not epsilons:
+            rule = f"{method.id} draws noise and needs a budget"
+            raise RequestError("epsilon", rule, "pass epsilon=[0.1, 1]")
+        return epsilons
+
+    def chosen(self, arguments: Mapping[str, Any]) -> tuple[str, frozenset[Any]]:
+        """Return its name with the value of every step, named or not."""
+        given = {**arguments, **dict(self.steps)}
+        steps = {} if self.method is None else _steps(self.method)
+        return self.name, frozenset(
+            (name, _value(argument, str(given.get(name, argument.default)).lower()))
+            for name, argument in steps.items()
+        )
+
+
+def _epsilon_of(part: Part) -> Fraction:
+    """Return what a part spends: nothing by a method that needs no epsilon."""
+    method = METHODS.get(str(part.asked["method"]))
+    if "epsilon" not in part.asked or method is None or "epsilon" not in method.needs:
+        return Fraction(0)
+    return Fraction(DECLARED["epsilon"].checked(part.asked["epsilon"]))
+
+
+def read_choice(text: Any, parts: Any = None) -> Choice:
+    """Read a method with its steps, or the word that stands for given parts.
+
+    >>> str(read_choice("kanon-dp:sensitivity=vector"))
+    'kanon-dp:sensitivity=vector'
+    """
+    name, *steps = str(text).strip().split(":")
+    if name == PARTS and not steps:
+        if parts is None:
+            raise RequestError(
+                f"method '{PARTS}'",
+                "it stands for the parts of a recipe, and there are none",
+                "pass parts=[microveil.part(...), ...], or a recipe with [[parts]]",
+            )
+        return Choice(parts=read_parts(parts))
+    if name not in METHODS:
+        raise RequestError(
+            f"method '{name}'", "there is no such method", f"choose from {', '.join(METHODS)}"
+        )
+    known, read = _steps(METHODS[name]), dict[str, str]()
+    for step in steps:
+        key, _, value = step.partition("=")
+        place, argument = f"step '{step}' of {name}", known.get(key)
+        if key in read:
+            raise RequestError(place, f"{key} is given twice", "give it once")
+        if argument is None:
+            offers = f"steps out of {', '.join(known)}" if known else "it without steps"
+            raise RequestError(place, "the method does not offer it", f"pass {offers}")
+        if _value(argument, value) is None:
+            own = tuple(TRUTH) if argument.flag is bool else (argument.takes,)
+            values = ", ".join(argument.choices or own)
+            raise RequestError(place, "it has no such value", f"pass one of {values}")
+        read[key] = value
+    return Choice(method=METHODS[name], steps=tuple(sorted(read.items())))
+
+
+def _steps(method: Method) -> dict[str, Argument]:
+    """Return what may be chosen of a method in one word each, by name."""
+    own = sorted((a for a in offered(method) if a.is_step), key=lambda a: not a.choices)
+    general = (DECLARED[name] for name in ("exact_cells", "isotonic") if method.uses(name))
+    return {argument.name: argument for argument in (*own, *general)}
+
+
+def _value(argument: Argument, text: str) -> Any:
+    """Read the value of a step; None where it is none."""
+    try:
+        return argument.from_text(text)
+    except RequestError:
+        return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """One request of the grid.
+    """One request of the grid, and how often it is drawn: once where nothing is random."""
 
-    Attributes
-    ----------
-    number : int
-        Its place in the grid, from 0.
-    choice : Choice or PartsChoice
-    k : int or None
-        None where the method has no use for it.
-    epsilon : Fraction or None
-        None where the method spends none.
-    runs : int
-        How often it is drawn: once where nothing is random, in method or analyses.
-    """
-
-    number: int
-    choice: Choice | PartsChoice
+    number: int  # its place in the grid, from 0
+    choice: Choice
     k: int | None
-    epsilon: Fraction | None
+    epsilon: Epsilon
     runs: int
 
     def arguments(self) -> dict[str, Any]:
         """Return the configuration as arguments of `protect`, which go before those of all."""
         return self.choice.arguments(self.k, self.epsilon)
 
-    def seed(self, seed: int, run: int) -> int | None:
-        """Return the seed of a run, from 1, below 2**63; None where nothing is drawn.
+    def named(self) -> dict[str, Any]:
+        """Return what names it in a table."""
+        return {
+            "configuration": self.number,
+            "method": self.choice.name,
+            "steps": self.choice.written_steps,
+            "k": self.k,
+            "epsilon": None if self.epsilon is None else float(self.epsilon),
+        }
 
-        `protect` with this seed draws the very table that the run measured.
-        """
+    def seed(self, seed: int, run: int) -> int | None:
+        """Return the seed with which `protect` draws a run; None where nothing is drawn."""
         if not self.choice.is_random:
             return None
         epsilon = None if self.epsilon is None else str(self.epsilon)
@@ -75,30 +228,13 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Everything that is to be compared.
+    """Everything that is to be compared; each k and epsilon ascending."""
 
-    Attributes
-    ----------
-    choices : tuple of Choice and PartsChoice
-    sizes : tuple of int
-        Each k, ascending.
-    epsilons : tuple of Fraction
-        Ascending.
-    runs : int
-    configurations : tuple of Configuration
-        By choice, then k, then epsilon.
-    """
-
-    choices: tuple[Choice | PartsChoice, ...]
+    choices: tuple[Choice, ...]
     sizes: tuple[int, ...]
     epsilons: tuple[Fraction, ...]
     runs: int
-    configurations: tuple[Configuration, ...]
-
-    @property
-    def total(self) -> int:
-        """How many runs there are in all."""
-        return sum(configuration.runs for configuration in self.configurations)
+    configurations: tuple[Configuration, ...]  # by choice, then k, then epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """Return the grid as plain values."""
@@ -120,85 +256,61 @@ def read_grid(
     seeded: bool = False,
     parts: Any = None,
 ) -> Grid:
-    """Make a grid of what a user gave.
+    """Make a grid of what a user gave; ``seeded`` where each run has a seed whatever the method.
 
-    Parameters
-    ----------
-    methods : str or sequence of str
-        Ids, with steps where wanted: "idp-vector:partition=noise-aware". Text is split at commas.
-    k : int, str or sequence of int
-        Text may hold inclusive ranges: "3,5,10:100:10".
-    epsilon : float, str or sequence of float
-        Likewise; 0.1 is taken as exactly 1/10.
-    runs : int
-    arguments : dict, optional
-        Those that hold for every configuration: a width makes k idle.
-    parts : sequence of Part, optional
-        What the word "parts" among the methods stands for.
-    seeded : bool
-        Whether an analysis has a seed of its own in each run, so that all are needed also
-        where the method draws nothing.
-
-    Raises
-    ------
-    RequestError
-        If a method, step or number is not one, one that is needed is missing, or two choices
-        are the same, one of them with a step named that is the default.
-
-    Examples
-    --------
     >>> grid = read_grid("laplace,dp-um", "3,10:20:5", [0.1, 1], 10)
-    >>> [
-    ...     (str(configuration.choice), configuration.k, str(configuration.epsilon))
-    ...     for configuration in grid.configurations
-    ... ][:3]
+    >>> [(str(one.choice), one.k, str(one.epsilon)) for one in grid.configurations][:3]
     [('laplace', None, '1/10'), ('laplace', None, '1'), ('dp-um', 3, '1/10')]
-    >>> grid.sizes, grid.total
-    ((3, 10, 15, 20), 100)
     """
+    given = arguments or {}
     texts = methods.split(",") if isinstance(methods, str) else _listed(methods, "methods")
-    choices = tuple(
-        {str(choice): choice for choice in (read_choice(text, parts) for text in texts)}.values()
-    )
+    choices = {str(choice): choice for choice in (read_choice(text, parts) for text in texts)}
     if not choices:
         raise RequestError("methods", "there is nothing to compare", "pass methods=['dp-um']")
-    check_different(choices, arguments or {})
+    _check_different(choices.values(), given)
     sizes, epsilons = read_sizes(k), read_epsilons(epsilon)
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
         raise RequestError("runs", "runs must be a whole number of 1 or more", "pass runs=10")
-    configurations: list[Configuration] = []
-    for choice in choices:
-        repeats = 1 if not choice.is_random and not seeded else int(runs)
-        for size in choice.sizes(sizes, arguments or {}):
-            for budget in choice.epsilons(epsilons):
-                configurations.append(
-                    Configuration(
-                        number=len(configurations),
-                        choice=choice,
-                        k=size,
-                        epsilon=budget,
-                        runs=repeats,
-                    )
-                )
+    each = [
+        (choice, size, budget)
+        for choice in choices.values()
+        for size in choice.sizes(sizes, given)
+        for budget in choice.epsilons(epsilons)
+    ]
     return Grid(
-        choices=choices,
+        choices=tuple(choices.values()),
         sizes=sizes,
         epsilons=epsilons,
         runs=int(runs),
-        configurations=tuple(configurations),
+        configurations=tuple(
+            Configuration(
+                number=number,
+                choice=choice,
+                k=size,
+                epsilon=budget,
+                runs=int(runs) if choice.is_random or seeded else 1,
+            )
+            for number, (choice, size, budget) in enumerate(each)
+        ),
     )
+
+
+def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) -> None:
+    """Refuse two names of one method: as two they would differ by the luck of their seeds."""
+    known: dict[Any, Choice] = {}
+    for choice in choices:
+        other = known.setdefault(choice.chosen(arguments), choice)
+        if other is not choice:
+            raise RequestError(
+                "methods",
+                f"{other} and {choice} are the same: a step that is not named has its default",
+                "leave one of them out",
+            )
 
 
 def read_sizes(given: Any) -> tuple[int, ...]:
     """Read every k: whole numbers, or text with inclusive ranges; ascending, each once.
 
-    Raises
-    ------
-    RequestError
-        If one is no whole number of 1 or more, or a range has no end.
-
-    Examples
-    --------
     >>> read_sizes("3,5,10:40:10")
     (3, 5, 10, 20, 30, 40)
     """
@@ -212,22 +324,11 @@ def read_sizes(given: Any) -> tuple[int, ...]:
 def read_epsilons(given: Any) -> tuple[Fraction, ...]:
     """Read every epsilon as the exact decimal it is written as; ascending, each once.
 
-    Raises
-    ------
-    RequestError
-        If one is no finite number above 0, or a range has no end.
-
-    Examples
-    --------
     >>> [str(epsilon) for epsilon in read_epsilons("0.1:0.3:0.1,1")]
     ['1/10', '1/5', '3/10', '1']
     """
-    return _numbers(
-        given,
-        "epsilon",
-        "epsilon must be a finite number above 0",
-        "pass for example epsilon='0.01,0.1,1'",
-    )
+    rule = "epsilon must be a finite number above 0"
+    return _numbers(given, "epsilon", rule, "pass for example epsilon='0.01,0.1,1'")
 
 
 def _numbers(given: Any, place: str, rule: str, remedy: str) -> tuple[Fraction, ...]:

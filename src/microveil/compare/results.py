@@ -3,24 +3,25 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars
 
-from microveil.compare.answer import answer_of, refusals_of
-from microveil.compare.frontier import excluded_of, frontier_of
-from microveil.compare.measures import Column, Measures
-from microveil.compare.rows import FACTS, NAMES, as_table
-from microveil.compare.store import opened, written_whole
+from microveil.compare.answer import answer_of
+from microveil.compare.columns import FACTS, NAMES, RISK, Column, Measures, as_table, risks_of
+from microveil.compare.frontier import ENDS, excluded_of, frontier_of
+from microveil.compare.store import opened, written_text
+from microveil.errors import RequestError
+from microveil.measures.registry import MEASURES
 from microveil.text.document import Document
 
 __all__ = ["Comparison", "flat", "mean_with_interval", "summary_of"]
 
 CONFIDENCE = 0.95
 WIDTH = 100
-ENDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,20 +40,17 @@ class Comparison:
         row whose ``refused`` says why. Columns: see docs/compare.md.
     summary : polars.DataFrame
         One row for every configuration: for each measure the mean over runs, and the 95 % interval
-        of that mean in ``_low`` and ``_high``; see `summary_of`. With a risk also whether it is
-        excluded from each frontier, see `excluded_of`.
+        of that mean in ``_low`` and ``_high``. With a risk also whether it is excluded from each
+        frontier.
     frontier : polars.DataFrame
-        The Pareto-optimal configurations: no other of the same guarantee beats them in information
-        loss and a risk.
-    answer : str
-        What does best, in words: Markdown, lines of at most 100 characters.
+        The Pareto-optimal configurations: no other of the same guarantee beats them in loss and a
+        risk.
     """
 
     description: Mapping[str, Any]
     table: polars.DataFrame
     summary: polars.DataFrame
     frontier: polars.DataFrame
-    answer: str
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]], description: Mapping[str, Any]) -> "Comparison":
@@ -60,21 +58,62 @@ class Comparison:
         measures = Measures.of(description)
         table = as_table(rows, measures)
         summary = summary_of(table, measures)
-        frontier = frontier_of(summary if measures.risks else _nothing())
         if measures.risks:
-            summary = summary.hstack(excluded_of(summary))
-        return cls(
-            description=dict(description),
-            table=table,
-            summary=summary,
-            frontier=frontier,
-            answer=_document(summary, frontier, description).to_markdown(WIDTH),
-        )
+            frontier, summary = frontier_of(summary), summary.hstack(excluded_of(summary))
+        else:  # of a comparison without a risk it has no row
+            frontier = frontier_of(summary_of(as_table([], Measures()), Measures()))
+        return cls(description=dict(description), table=table, summary=summary, frontier=frontier)
 
     @property
     def document(self) -> Document:
-        """The answer as a value, which `answer` has as Markdown."""
-        return _document(self.summary, self.frontier, self.description)
+        """What does best, as a value: tables, and a few sentences."""
+        return answer_of(self.summary, self.frontier, self.description)
+
+    @property
+    def answer(self) -> str:
+        """What does best, as Markdown."""
+        return self.document.to_markdown(WIDTH)
+
+    def plot(self, risk: str = RISK) -> Any:
+        """Chart the loss against a risk, by the extra ``report``.
+
+        Colour is for the method, a line goes along epsilon, size is for k, shape for the scope;
+        filled marks are Pareto-optimal. What is chosen among the methods stays in view.
+
+        Parameters
+        ----------
+        risk : str
+            The id of a measure that is a risk, "record_linkage_by_rank" for example.
+
+        Returns
+        -------
+        altair.LayerChart
+            It depends on the data.
+
+        Raises
+        ------
+        RequestError
+            If there is no such risk, or nothing to draw.
+        """
+        # Pages stand above: what they draw is looked for once it is asked for.
+        maps, drawing = map(
+            import_module, ("microveil.report.comparison_map", "microveil.report.drawing")
+        )
+        if risk not in risks_of(self.summary.columns):
+            known = ", ".join(risks_of(MEASURES))
+            raise RequestError(
+                f"risk '{risk}'",
+                "it was not measured",
+                f"compare with linkage=True, and choose from {known}",
+            )
+        chart = maps.comparison_chart(self, risk)
+        if chart is None:
+            raise RequestError(
+                "map",
+                "no configuration has both a finite loss and a risk",
+                "see why in the comparison's answer",
+            )
+        return drawing.altair_chart(chart)
 
     def __repr__(self) -> str:
         """Name the comparison without its figures: notebooks print it."""
@@ -95,21 +134,8 @@ class Comparison:
         """Write the comparison to a folder that only its owner can open.
 
         The folder gets results.parquet (every run), comparison.json (what was compared),
-        summary.csv, frontier.csv and answer.md, each of them whole or not at all.
-
-        Parameters
-        ----------
-        folder : str or Path
-            New, empty, or of this comparison.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        FileError
-            If the folder holds something else or cannot be written.
+        summary.csv, frontier.csv and answer.md, each of them whole or not at all. It is new,
+        empty, or of this comparison; else that is a `FileError`.
         """
         path = Path(folder)
         with opened(path, self.description) as store:
@@ -121,35 +147,18 @@ class Comparison:
     def write_beside(self, folder: Path) -> None:
         """Write what follows from the results into their folder."""
         for name, table in (("summary.csv", self.summary), ("frontier.csv", self.frontier)):
-            _write_text(folder / name, flat(table).write_csv())
-        _write_text(folder / "answer.md", self.answer)
-
-
-def _document(
-    summary: polars.DataFrame, frontier: polars.DataFrame, description: Mapping[str, Any]
-) -> Document:
-    parts = (answer_of(summary, frontier, description), refusals_of(summary))
-    return Document(tuple(block for part in parts for block in part.blocks))
+            written_text(folder / name, flat(table).write_csv().rstrip("\n"))
+        written_text(folder / "answer.md", self.answer.rstrip("\n"))
 
 
 def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     """Take the mean of every configuration over its runs, with a 95 % interval.
 
-    Parameters
-    ----------
-    table : polars.DataFrame
-        See `Comparison.table`.
-    measures : Measures
-        What it has columns of.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row for every configuration. The interval is Student's, cut off where a measure cannot
-        be: at 0, a percentage of links at 100, an F-measure at 1. One run has none; where nothing
-        is drawn at random it is the figure itself. A measure that some run does not have has no
-        mean: that of the others would be one of the runs that came out well. ``_runs`` counts
-        those that have it, of the measures that a release can leave undefined.
+    The interval is Student's, cut off where a measure cannot be: at 0, a percentage of links at
+    100, an F-measure at 1. One run has none; where nothing is drawn at random it is the figure
+    itself. A measure that some run does not have has no mean: that of the others would be one of
+    the runs that came out well. ``_runs`` counts those that have it, of the measures that a
+    release can leave undefined.
     """
     schema: dict[str, Any] = {
         **{name: table.schema[name] for name in (*NAMES, *FACTS)},
@@ -160,10 +169,8 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     configurations: dict[int, list[dict[str, Any]]] = {}
     for row in table.to_dicts():
         configurations.setdefault(row["configuration"], []).append(row)
-    return polars.DataFrame(
-        [_summarised(rows, measures.all) for rows in configurations.values()],
-        schema=schema,
-    )
+    rows = [_summarised(own, measures.all) for own in configurations.values()]
+    return polars.DataFrame(rows, schema=schema)
 
 
 def _columns(column: Column) -> dict[str, Any]:
@@ -171,12 +178,6 @@ def _columns(column: Column) -> dict[str, Any]:
     ends = ENDS if column.use.varies else ("",)
     counts = {f"{column.name}_runs": polars.Int64} if column.use.counted else {}
     return {**{column.name + end: polars.Float64 for end in ends}, **counts}
-
-
-def _nothing() -> polars.DataFrame:
-    """Return the summary of nothing: what a comparison without a risk has a frontier of."""
-    measures = Measures()
-    return summary_of(as_table([], measures), measures)
 
 
 def _summarised(configuration: list[dict[str, Any]], columns: Iterable[Column]) -> dict[str, Any]:
@@ -187,7 +188,6 @@ def _summarised(configuration: list[dict[str, Any]], columns: Iterable[Column]) 
     found = {name: first[name] for name in (*NAMES, *FACTS)}
     found["runs"] = len(runs)
     found["refused"] = refusals[0] if refusals else None
-    drawn = first["seed"] is not None
     for column in columns:
         if not column.use.varies:
             found[column.name] = first[column.name]
@@ -197,7 +197,7 @@ def _summarised(configuration: list[dict[str, Any]], columns: Iterable[Column]) 
             found[f"{column.name}_runs"] = len(figures)
         ends = mean_with_interval(
             np.array(figures if len(figures) == len(runs) else [], dtype=np.float64),
-            drawn=drawn or column.use.seeded,
+            drawn=first["seed"] is not None or column.use.seeded,
             lowest=column.measure.lowest,
             highest=column.measure.highest,
         )
@@ -214,8 +214,6 @@ def mean_with_interval(
 ) -> tuple[float | None, float | None, float | None]:
     """Return the mean of some runs and the ends of its 95 % interval, None where undefined.
 
-    Examples
-    --------
     >>> mean_with_interval(np.array([1.0, 3.0]), drawn=True, highest=10.0)
     (2.0, 0.0, 10.0)
     >>> mean_with_interval(np.array([1.0]), drawn=True, highest=10.0)
@@ -241,8 +239,6 @@ def mean_with_interval(
 def flat(table: polars.DataFrame) -> polars.DataFrame:
     """Write conditions by their ids: a CSV file has no lists.
 
-    Examples
-    --------
     >>> held = [{"id": "bounds"}, {"id": "cluster-sizes"}]
     >>> flat(polars.DataFrame({"conditions": [held]})).item()
     'bounds cluster-sizes'
@@ -261,7 +257,3 @@ def _plain_rows(table: polars.DataFrame) -> list[dict[str, Any]]:
         }
         for row in table.to_dicts()
     ]
-
-
-def _write_text(path: Path, text: str) -> None:
-    written_whole(path, lambda part: part.write_text(text, encoding="utf-8"), private=True)

@@ -1,243 +1,208 @@
-"""Carrying a comparison out: each configuration planned once and drawn many times, side by side.
+"""The loop over requests: each is checked, planned once, drawn and measured run by run.
 
-The table is put on its grids once. The work is done in threads:
-sorting and the kernels let go of the interpreter, and nothing has to be sent anywhere. Whatever
-threads do what, and whatever was done in an earlier process, a run is the same: its seed is its
-name's.
+The table is read once for all that read it alike. Configurations are worked on side by side:
+sorting and the kernels let go of the interpreter. A run is the same on whatever thread, and
+whatever was done in an earlier process: its seed is its name's.
 """
 
-import queue
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
 from typing import Any
 
-from microveil.compare.analysing import Analyst
+from microveil.compare.columns import facts_of
 from microveil.compare.grid import Configuration
-from microveil.compare.measuring import Figures, Records
-from microveil.compare.rows import Facts, refused_row, run_row
-from microveil.compare.tasks import Reading, Task, all_refused
+from microveil.compare.measuring import Analyst, Reading, Records
 from microveil.errors import MicroveilError
 from microveil.noise.noise import RandomSource
+from microveil.protect.columns import Prepared, prepare
 from microveil.protect.draw import drawn_cells
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_of, refuse_exact_cells
+from microveil.protect.request import Request
+from microveil.protect.settling import settle
 from microveil.synthesis.measuring import Counter
 from microveil.table import Numbers
 
-__all__ = ["Plans", "Progress", "carried_out"]
+__all__ = ["Plans", "Progress", "Row", "Task", "begun", "carry_out", "ready_of", "tasks_of"]
 
 # Gets the runs done and the runs in all.
 Progress = Callable[[int, int], None]
 Row = dict[str, Any]
-
-# Enough tasks for each thread that none is idle for long at the end.
-TASKS_PER_JOB = 4
+# How strictly a table is read: with bounds, and as a method that takes these sees it.
+Needs = tuple[bool, tuple[bool, bool, str]]
+Plans = dict[int, Plan | MicroveilError]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
-    """What became of some runs: one run's row, or that of a configuration that is refused."""
+class Task:
+    """A configuration, with what it needs to be planned, or why it cannot be."""
 
-    row: Row
-    runs: int
+    configuration: Configuration
+    ready: tuple[Prepared, Reading] | MicroveilError
 
-
-class _Planned:
-    """A configuration that is planned when it is first asked for, once, whoever asks."""
-
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self._lock = threading.RLock()
-        self._found: tuple[Plan, Facts, Reading] | MicroveilError | None = None
-        self._still: tuple[Records, Figures] | None = None
-
-    def found(self) -> tuple[Plan, Facts, Reading]:
-        with self._lock:
-            if self._found is None:
-                try:
-                    self._found = self._plan()
-                except MicroveilError as error:
-                    self._found = error
-        if isinstance(self._found, MicroveilError):
-            raise self._found
-        return self._found
-
-    def run(self, analyst: Analyst, seed: int | None) -> tuple[Records, Figures]:
-        """Draw a run and measure it; where nothing is drawn at random, only once for all runs."""
-        if seed is not None:
-            return self._run(analyst, seed)
-        with self._lock:
-            if self._still is None:
-                self._still = self._run(analyst, seed)
-        return self._still
-
-    def _run(self, analyst: Analyst, seed: int | None) -> tuple[Records, Figures]:
-        planned, _, reading = self.found()
-        drawn = _drawn(planned, seed, reading)
-        return drawn, analyst.measured(drawn)
-
-    def _plan(self) -> tuple[Plan, Facts, Reading]:
-        configuration, ready = self._task.configuration, self._task.ready
-        if isinstance(ready, MicroveilError):
-            raise ready
-        prepared, reading = ready
-        planned = plan_of(prepared)
-        refuse_exact_cells(planned)
-        return planned, Facts.of(planned, configuration), reading
+    def plan(self) -> Plan | MicroveilError:
+        """Plan it, or say why that cannot be."""
+        try:
+            if isinstance(self.ready, MicroveilError):
+                return self.ready
+            planned = plan_of(self.ready[0])
+            refuse_exact_cells(planned)
+        except MicroveilError as error:
+            return error
+        return planned
 
 
-class Plans:
-    """The plans of a comparison: each made once."""
+def tasks_of(
+    table: Any, configurations: Sequence[Configuration], arguments: Mapping[str, Any], seed: int
+) -> list[Task]:
+    """Check every configuration's request and read the table for it; an error if all are refused.
 
-    def __init__(self) -> None:
-        self._tried: dict[int, _Planned] = {}
+    The seed decides which records of a unit stay, the same ones for every configuration.
+    """
+    readings: dict[Needs, Reading | MicroveilError] = {}
+    paired = not any(configuration.choice.is_synthetic for configuration in configurations)
 
-    def check(self, tasks: Iterable[Task]) -> None:
-        """Make sure that there is something to draw.
+    def ready(configuration: Configuration) -> tuple[Prepared, Reading] | MicroveilError:
+        asked = {**arguments, **configuration.arguments()}
+        try:
+            if asked.get("parts") is not None:
+                prepared = settle(table, {**asked, "seed": seed})
+                return prepared, Reading.of(prepared, needs_numbers=paired)
+            request = Request.of(asked)
+            reading = _read(table, request, seed, readings, paired=paired)
+            if request.k > min(len(column.values) for column in reading.prepared.columns):
+                prepare(table, request)  # says why, in the words that fit
+        except MicroveilError as error:
+            return error
+        return reading.prepared.for_request(request), reading
 
-        Raises
-        ------
-        MicroveilError
-            If not one configuration can be planned.
-
-        Notes
-        -----
-        Plans one after another up to the first that is not refused; none is planned again.
-        """
-        refusals = []
-        for task in tasks:
-            planned = self._tried.setdefault(task.configuration.number, _Planned(task))
-            try:
-                planned.found()
-            except MicroveilError as error:
-                refusals.append(error)
-            else:
-                return
-        raise all_refused(refusals)
-
-    def taken(self, task: Task) -> _Planned:
-        """Return a configuration for those who draw it: with the last of them its plan goes."""
-        return self._tried.pop(task.configuration.number, None) or _Planned(task)
+    # What needs bounds comes first: what it reads serves the others too.
+    order = sorted(
+        configurations, key=lambda one: not any("bounds" in m.needs for m in one.choice.methods)
+    )
+    found = {one.number: Task(configuration=one, ready=ready(one)) for one in order}
+    tasks = [found[configuration.number] for configuration in configurations]
+    refusals = [task.ready for task in tasks if isinstance(task.ready, MicroveilError)]
+    if len(refusals) == len(tasks):
+        same = len(set(map(str, refusals))) == 1
+        raise refusals[0] if same else _all_refused(refusals)
+    return tasks
 
 
-def carried_out(
-    tasks: Sequence[Task],
-    done: set[tuple[int, int]],
+def _read(
+    table: Any,
+    request: Request,
+    seed: int,
+    readings: dict[Needs, Reading | MicroveilError],
+    *,
+    paired: bool,
+) -> Reading:
+    """Read a table as a method needs it, unless that was done, or done for stricter needs."""
+    method = request.method
+    needs = "categories" in method.can, "new table" in method.can, request.outside
+    stricter = readings.get((True, needs))
+    if isinstance(stricter, Reading):
+        return stricter
+    key = "bounds" in method.needs, needs
+    if key not in readings:
+        try:
+            prepared = prepare(table, replace(request, k=1, seed=seed))
+            readings[key] = Reading.of(prepared, needs_numbers=paired)
+        except MicroveilError as error:
+            readings[key] = error
+    found = readings[key]
+    if isinstance(found, MicroveilError):
+        raise found.with_traceback(None)  # else it grew with every configuration
+    return found
+
+
+def ready_of(tasks: Iterable[Task]) -> Reading:
+    """Return how the first request is read, of those that protect most attributes.
+
+    A recipe may name categories that only some methods protect: others leave them out.
+    """
+    ready = (task.ready[1] for task in tasks if not isinstance(task.ready, MicroveilError))
+    return max(ready, key=lambda reading: len(reading.prepared.columns))
+
+
+def begun(tasks: Iterable[Task]) -> Plans:
+    """Plan one after another up to the first that is not refused; an error if all are."""
+    plans: Plans = {}
+    for task in tasks:
+        plans[task.configuration.number] = found = task.plan()
+        if isinstance(found, Plan):
+            return plans
+    raise _all_refused([found for found in plans.values() if isinstance(found, MicroveilError)])
+
+
+def _all_refused(refusals: Sequence[MicroveilError]) -> MicroveilError:
+    """Make one error of the refusals of all configurations: the first, and how many there are."""
+    first = refusals[0]
+    if len(refusals) == 1:
+        return first
+    rule = f"all {len(refusals)} configurations are refused, the first because {first.rule}"
+    return type(first)(first.place, rule, first.remedy)
+
+
+def carry_out(
+    left: Iterable[tuple[Task, Sequence[int]]],
+    plans: Plans,
     analyst: Analyst,
     seed: int,
     jobs: int,
-    progress: Progress,
-    plans: Plans,
-) -> Generator[Row]:
-    """Carry out what is not done yet; yield rows as they come, in any order.
+    keep: Callable[[Row, int], None],
+) -> None:
+    """Carry out some runs of each task, one thread a task; keep rows as they come.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-    done : set of (int, int)
-        Configuration and run of what is there already.
-    analyst : Analyst
-        Says what is measured, and makes the user's own analyses.
-    seed : int
-    jobs : int
-        How many threads.
-    progress : callable
-        Called after each run, in the caller's thread.
-    plans : Plans
-        Those that were made already are taken from it.
+    ``keep`` gets a row and how many runs it stands for: all of a configuration that is refused.
     """
-    total = sum(task.configuration.runs for task in tasks)
-    left = [
-        (task, runs)
-        for task in tasks
-        if (
-            runs := [
-                r
-                for r in range(1, task.configuration.runs + 1)
-                if (task.configuration.number, r) not in done
-            ]
-        )
-    ]
-    remaining = sum(len(runs) for _, runs in left)
-    progress(total - remaining, total)
-    if not left:
-        return
-    refused: set[int] = set()
-    for outcome in _side_by_side(left, analyst, seed, jobs, plans):
-        remaining -= outcome.runs
-        # A configuration whose runs were dealt out to several threads is refused to each of them.
-        if "run" in outcome.row or outcome.row["configuration"] not in refused:
-            yield outcome.row
-        if "run" not in outcome.row:
-            refused.add(outcome.row["configuration"])
-        progress(total - remaining, total)
+    lock, stopped = threading.Lock(), threading.Event()
 
-
-def _side_by_side(
-    left: Sequence[tuple[Task, list[int]]], analyst: Analyst, seed: int, jobs: int, plans: Plans
-) -> Iterator[_Outcome]:
-    """Deal the work out to threads; yield what they hand in."""
-    handed_in: queue.SimpleQueue[_Outcome | BaseException] = queue.SimpleQueue()
-    stop = threading.Event()
-    parts = max(1, -(-jobs * TASKS_PER_JOB // len(left)))
-
-    def work(task: Task, plan: _Planned, runs: Sequence[int]) -> None:
-        try:
-            for outcome in _worked(task.configuration, plan, analyst, runs, seed):
-                handed_in.put(outcome)
-                if stop.is_set():
+    def work(task: Task, runs: Sequence[int]) -> None:
+        planned = plans.pop(task.configuration.number, None) or task.plan()
+        for row, n_runs in _rows(task, planned, runs, analyst, seed):
+            with lock:
+                if stopped.is_set():
                     return
-        except BaseException as error:  # noqa: BLE001 -- it is raised where rows are awaited
-            handed_in.put(error)
+                try:
+                    keep(row, n_runs)
+                except BaseException:
+                    stopped.set()
+                    raise
 
-    remaining = sum(len(runs) for _, runs in left)
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        for task, runs in sorted(left, key=lambda item: _turn(item[0].configuration)):
-            plan = plans.taken(task)
-            for part in range(parts):
-                if runs[part::parts]:
-                    pool.submit(work, task, plan, runs[part::parts])
-        while remaining:
-            outcome = handed_in.get()
-            if isinstance(outcome, BaseException):
-                raise outcome
-            remaining -= outcome.runs
-            yield outcome
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(work, *one) for one in left]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        finally:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
 
 
-def _turn(configuration: Configuration) -> tuple[int, str, int]:
-    """Go through k before epsilon: the same order whatever the order of the grid."""
-    return (configuration.k or 0, str(configuration.choice), configuration.number)
-
-
-def _worked(
-    configuration: Configuration, plan: _Planned, analyst: Analyst, runs: Sequence[int], seed: int
-) -> Iterator[_Outcome]:
-    try:
-        _, facts, _ = plan.found()
-    except MicroveilError as error:
-        # Before its first run, and for all of them: which runs were done elsewhere is no matter.
-        yield _Outcome(row=refused_row(configuration, str(error)), runs=len(runs))
+def _rows(
+    task: Task, planned: Plan | MicroveilError, runs: Sequence[int], analyst: Analyst, seed: int
+) -> Iterator[tuple[Row, int]]:
+    """Yield the row of each run, or of the refusal of them all."""
+    configuration = task.configuration
+    if isinstance(planned, MicroveilError) or isinstance(task.ready, MicroveilError):
+        yield {**configuration.named(), "refused": str(planned)}, len(runs)
         return
+    known = configuration.named() | facts_of(planned, configuration)
+    drawn = None
     for run in runs:
-        run_seed = configuration.seed(seed, run)
-        row = run_row(configuration, facts, run, run_seed, _figures(plan, analyst, run, run_seed))
-        yield _Outcome(row=row, runs=1)
-
-
-def _figures(plan: _Planned, analyst: Analyst, run: int, seed: int | None) -> Figures:
-    """Measure a run; nothing where what was drawn is beyond what can be measured."""
-    try:
-        drawn, figures = plan.run(analyst, seed)
-    except MicroveilError:
-        return {}
-    return figures | analyst.learnt(drawn, run)
+        own = configuration.seed(seed, run)
+        figures: dict[str, Any] = {}  # nothing where what was drawn is beyond what can be measured
+        try:
+            if drawn is None or own is not None:  # what is not random is drawn and measured once
+                records = _drawn(planned, own, task.ready[1])
+                drawn = records, analyst.measured(records)
+            figures = drawn[1] | analyst.learnt(drawn[0], run)
+        except MicroveilError:
+            drawn = None
+        yield {**known, "run": run, "seed": own, **figures}, 1
 
 
 def _drawn(planned: Plan, seed: int | None, reading: Reading) -> Records:
@@ -246,15 +211,11 @@ def _drawn(planned: Plan, seed: int | None, reading: Reading) -> Records:
     if planned.synthetic is not None:
         drawn = planned.synthetic.draw(Counter(planned.prepared.columns), source)[1]
         return reading.released(drawn, has_pairs=False)
-    return reading.released(_cells(planned, source), has_pairs=True)
-
-
-def _cells(planned: Plan, source: RandomSource) -> dict[str, Numbers]:
-    """Draw the attributes of a plan, part by part, by the streams that `protect` takes."""
     parts = planned.parts
     sources = [source] if len(parts) == 1 else source.spawn(len(parts))
-    return {
+    cells: dict[str, Numbers] = {
         own.attribute.name: drawn_cells(own, planned.units, stream, isotonic=part.request.isotonic)
         for part, one in zip(parts, sources, strict=True)
         for own, stream in zip(part.singles, one.spawn(len(part.singles)), strict=True)
     }
+    return reading.released(cells, has_pairs=True)

@@ -1,16 +1,15 @@
-"""The folder of a comparison: what was done is there, whole, whenever the process dies.
+"""The folder of a comparison: every run that was done is there, whole, whenever the process dies.
 
-Results are written to a file of another name, brought to the disk, and then take the place of
-the earlier ones by one rename. A lock that the system lets go of with the process keeps two
-from writing at once. The folder is the custodian's: only its owner can open it, and an empty
-one that was there is made so.
+Each run is a line that is added to a journal; at the end, and whenever a comparison goes on, the
+lines become the file of results. Files are brought to the disk under another name, and then take
+the place of the earlier ones by one rename. A lock that the system lets go of with the process
+keeps two from writing at once. The folder is the custodian's: only its owner can open it, and an
+empty one that was there is made so.
 """
 
 import fcntl
-import io
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,72 +17,84 @@ from typing import Any
 
 import polars
 
-from microveil.compare.estimators import UNKNOWN
-from microveil.compare.measures import Measures
-from microveil.compare.rows import as_table, schema_of
+from microveil.compare.columns import Measures, as_table, schema_of
+from microveil.compare.measuring import UNKNOWN
 from microveil.errors import FileError
 
-__all__ = ["DESCRIPTION", "RESULTS", "Store", "opened", "written_whole"]
+__all__ = ["Store", "described", "opened", "written_text", "written_whole"]
 
 RESULTS, DESCRIPTION, LOCK = "results.parquet", "comparison.json", ".lock"
-# Results are written so often, in seconds, unless writing takes more than this part of the time.
-EVERY, PART_OF_TIME = 2.0, 0.05
+JOURNAL = ".results.jsonl"
+IN_WORDS = {
+    "schema": "the format of its results",
+    "microveil": "the version of microveil",
+    "k": "its list of k",
+    "epsilon": "its list of epsilon",
+    "methods": "its methods",
+    "runs": "its number of runs",
+    "seed": "its seed",
+    "measures": "what it measures",
+    "arguments": "its other arguments",
+    "read_from_data": "what was read from the data",
+    "attributes": "its attributes",
+    "n_records": "its table",
+    "table": "its table, or in what was declared of its columns",
+}
+
+Row = dict[str, Any]
 
 
 class Store:
-    """The results in a folder, and those to come.
+    """The results in a folder, and those to come."""
 
-    Parameters
-    ----------
-    folder : Path
-    rows : list of dict
-        Those that are there already.
-    measures : Measures
-        What a row has.
-    """
-
-    def __init__(self, folder: Path, rows: list[dict[str, Any]], measures: Measures) -> None:
-        self.folder = folder
-        self.rows = rows
-        self._measures = measures
-        self._due = time.monotonic() + EVERY
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Take a row, and write all of them if it is time."""
-        self.rows.append(dict(row))
-        if time.monotonic() >= self._due:
+    def __init__(self, folder: Path, measures: Measures) -> None:
+        self._folder, self._measures = folder, measures
+        self.rows = _results(folder / RESULTS, measures)
+        known = {(row["configuration"], row["run"]) for row in self.rows}
+        if (folder / JOURNAL).exists():
+            # What is cut short behind the last line is a run that was not done.
+            lines = (folder / JOURNAL).read_text(encoding="utf-8").split("\n")[:-1]
+            added = map(json.loads, lines)
+            self.rows += [r for r in added if (r["configuration"], r.get("run")) not in known]
             self.save()
 
+    def add(self, row: Row) -> None:
+        """Take a row, which outlives the process from now on."""
+        self.rows.append(row)
+        try:
+            with open(self._folder / JOURNAL, "a", encoding="utf-8", opener=_private) as journal:
+                journal.write(f"{json.dumps(row)}\n")
+        except OSError as error:
+            raise _refused(self._folder / JOURNAL, error) from None
+
     def save(self) -> None:
-        """Write all rows."""
-        start = time.monotonic()
-        contents = io.BytesIO()
-        as_table(self.rows, self._measures).write_parquet(contents)
-        written_whole(
-            self.folder / RESULTS,
-            lambda path: path.write_bytes(contents.getvalue()),
-            private=True,
+        """Write all rows as the file of results, which the journal then adds nothing to."""
+        table = as_table(self.rows, self._measures)
+        written_whole(self._folder / RESULTS, table.write_parquet, private=True)
+        (self._folder / JOURNAL).unlink(missing_ok=True)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def _results(path: Path, measures: Measures) -> list[Row]:
+    if not path.exists():
+        return []
+    try:
+        table = polars.read_parquet(path)
+    except (OSError, polars.exceptions.PolarsError):
+        table = polars.DataFrame()
+    if dict(table.schema) != schema_of(measures):
+        raise FileError(
+            str(path), "it must hold the results of a comparison", "remove it to begin anew"
         )
-        end = time.monotonic()
-        self._due = end + max(EVERY, (end - start) / PART_OF_TIME)
+    return table.to_dicts()
 
 
 @contextmanager
 def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
-    """Open a folder for a comparison, new or begun earlier, and hold its lock.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there; only its owner can open it then, also if it was there, empty.
-    description : dict
-        What is compared, as plain values: one that was begun must be of the same.
-
-    Raises
-    ------
-    FileError
-        If the folder cannot be used, holds something else, or another process writes there.
-    """
+    """Open a folder for a comparison, new or begun earlier with the same description; lock it."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         if described(folder) is None:
@@ -97,28 +108,18 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
         begun = described(folder)
         if begun is None:
             _check_empty(folder)
-            text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
-            written_whole(
-                folder / DESCRIPTION,
-                lambda path: path.write_text(text, encoding="utf-8"),
-                private=True,
+            written_text(
+                folder / DESCRIPTION, json.dumps(description, indent=2, ensure_ascii=False)
             )
         else:
             _check_same(folder, begun, description)
-        measures = Measures.of(description)
-        yield Store(folder, _results(folder, measures), measures)
+        yield Store(folder, Measures.of(description))
     finally:
         os.close(lock)  # and with it goes the lock
 
 
 def described(folder: Path) -> dict[str, Any] | None:
-    """Return what a folder says it compares; None where no comparison was begun there.
-
-    Raises
-    ------
-    FileError
-        If it cannot be read.
-    """
+    """Return what a folder says it compares; None where no comparison was begun there."""
     path = folder / DESCRIPTION
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
@@ -134,20 +135,9 @@ def described(folder: Path) -> dict[str, Any] | None:
 
 
 def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
-    """Let a file appear, or take the place of an earlier one, whole.
+    """Let a file appear, or take the place of an earlier one, whole; its owner's if private.
 
-    Parameters
-    ----------
-    path : Path
-    write : callable
-        Writes the file under the name it is given.
-    private : bool
-        Whether only its owner can read it; by default what the system gives every new file.
-
-    Raises
-    ------
-    FileError
-        If the system refuses.
+    ``write`` writes the file under the name it is given.
     """
     part = path.with_name(f".{path.name}.part")
     try:
@@ -162,6 +152,11 @@ def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = F
         with suppress(OSError):
             part.unlink(missing_ok=True)
         raise _refused(path, error) from None
+
+
+def written_text(path: Path, text: str) -> None:
+    """Let a text of the custodian's appear whole."""
+    written_whole(path, lambda part: part.write_text(f"{text}\n", encoding="utf-8"), private=True)
 
 
 def _sync(path: Path) -> None:
@@ -200,57 +195,23 @@ def _check_same(folder: Path, begun: Mapping[str, Any], asked: Mapping[str, Any]
             str(folder),
             "a comparison was begun there, and this classifier holds what cannot be known again",
             "choose another folder, or pass a classifier whose settings are plain values, arrays "
-            "and functions",
+            "and named functions",
         )
     for name in (*asked, *begun):
         same = one == other if name == "measures" else begun.get(name) == asked.get(name)
         if not same:
             raise FileError(
                 str(folder),
-                f"a comparison was begun there that differs in {_IN_WORDS.get(name, name)}",
+                f"a comparison was begun there that differs in {IN_WORDS.get(name, name)}",
                 "ask for the same to continue it, or choose another folder",
             )
 
 
 def _measures(description: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is measured; the classifier goes by its digest and not by what is shown."""
-    return {
-        name: value
-        for name, value in description.get("measures", {}).items()
-        if name != "estimator"
-    }
-
-
-_IN_WORDS = {
-    "schema": "the format of its results",
-    "microveil": "the version of microveil",
-    "k": "its list of k",
-    "epsilon": "its list of epsilon",
-    "methods": "its methods",
-    "runs": "its number of runs",
-    "seed": "its seed",
-    "measures": "what it measures",
-    "arguments": "its other arguments",
-    "read_from_data": "what was read from the data",
-    "attributes": "its attributes",
-    "n_records": "its table",
-    "table": "its table, or in what was declared of its columns",
-}
-
-
-def _results(folder: Path, measures: Measures) -> list[dict[str, Any]]:
-    path = folder / RESULTS
-    if not path.exists():
-        return []
-    try:
-        table = polars.read_parquet(path)
-    except (OSError, polars.exceptions.PolarsError):
-        table = polars.DataFrame()
-    if dict(table.schema) != schema_of(measures):
-        raise FileError(
-            str(path), "it must hold the results of a comparison", "remove it to begin anew"
-        )
-    return table.to_dicts()
+    found = dict(description.get("measures", {}))
+    found.pop("estimator", None)
+    return found
 
 
 def _refused(place: Path, error: OSError) -> FileError:

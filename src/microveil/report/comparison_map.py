@@ -1,198 +1,239 @@
-"""The risk-utility map of a comparison: panels of a page, and a picture in a file."""
+"""The risk-utility map of a comparison: what methods lose against what could still be found."""
 
-import textwrap
-from collections.abc import Iterator, Sequence
-from importlib import resources
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from microveil.compare import Comparison, risk_utility_map
-from microveil.compare.measures import loss_of
-from microveil.compare.pareto import unlinked_words
-from microveil.compare.rows import CONDITIONAL
-from microveil.compare.store import written_whole
-from microveil.errors import RequestError, stands_alone
+from microveil.compare import Comparison
+from microveil.compare.answer import MODELS, method_words, with_spread
+from microveil.compare.columns import GROUPS, RISK, conditions_in_common, loss_of, use_of
+from microveil.compare.frontier import ENDS
+from microveil.compare.store import written_text
 from microveil.measures.registry import MEASURES
-from microveil.report.axes import LETTER_WIDTH
-from microveil.report.chart import WIDTH, Panel, Spread
-from microveil.report.colours import in_light
-from microveil.report.configurations import MODEL_WORDS, groups_of
-from microveil.report.markup import Markup, element, fragment
-from microveil.report.risk_utility import MapPoint, map_panels
-from microveil.report.shapes import text
-from microveil.report.svg import height_of, picture, with_room_for_keys
+from microveil.report.charts import tip
+from microveil.report.drawing import file_of
+from microveil.report.theme import SERIES, var
+from microveil.text.document import Chart
 
-__all__ = ["NOBODYS", "comparison_panels", "draw_map", "drawable"]
+__all__ = ["comparison_chart", "draw_map"]
 
-MARGIN, GAP, CAPTION, LINE = 16.0, 24.0, 22.0, 17.0
-FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
-HOW_TO_READ = "Filled marks are Pareto-optimal by means; bars are 95 % intervals over runs."
-NOBODYS = (
-    "At 0 by what linkage is, and not by a measurement: {methods}. Rows of these follow nobody, "
-    "and there is no record of theirs to be found again."
-)
-CENTROIDS = "Where rows follow individuals a model is that of the centroids."
-CONDITIONS = f"{CONDITIONAL} its epsilon takes something as given: see the answer."
+WIDTH, HEIGHT = 460, 360
+# Beyond this ratio of the largest to the least the axis of losses is logarithmic.
+WIDE = 20.0
+SHAPES = ["circle", "square", "triangle-up", "diamond"]
+ALL = "all"
+BELOW = {"orient": "bottom", "title": None, "symbolFillColor": var("text")}
+SHARES = [0, 1, 5, 10, 20, 40, 60, 80, 100]
+AXIS = {"format": ".3~r", "labelOverlap": True, "tickCount": 6}
+
+Point = dict[str, Any]
 
 
-def comparison_panels(comparison: Comparison, risk: str) -> tuple[Panel, ...]:
-    """Chart the map of a comparison, a panel to each scope and epsilon.
+def comparison_chart(comparison: Comparison, risk: str = RISK) -> Chart | None:
+    """Chart all configurations: colour for the method, a line along epsilon, size for k.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    risk : str
-        See `risk_utility_map`.
-
-    Returns
-    -------
-    tuple of Panel
-        Empty where no configuration has both a finite loss and a risk.
+    Shape tells the scope, by which the points can be filtered; filled ones are Pareto-optimal.
+    None where no configuration has both a finite loss and a risk.
     """
-    rows = [row for group in groups_of(comparison) for row in group.rows]
-    named = {row["configuration"]: row["named"] for row in rows}
-    panels = risk_utility_map(comparison, risk)
-    points = [
-        MapPoint(
-            panel=panel.title,
-            method=named[point.configuration],
-            label="" if point.k is None else f"k {point.k}",
-            loss=_spread(point.loss, point.loss_interval),
-            risk=_spread(point.risk, point.risk_interval),
-            on_frontier=point.on_frontier,
-            row=panel.scope,
-        )
-        for panel in panels
-        for series in panel.series
-        for point in series.points
-    ]
-    finite = [point for point in points if point.loss.upper < float("inf")]
-    if not finite:
-        return ()
-    return map_panels(
-        finite,
-        loss_title=loss_of(comparison.summary).title,
-        risk_title=MEASURES[risk].title,
-        chance=max((p.chance for p in panels if p.chance is not None), default=None),
-        methods=tuple(dict.fromkeys(row["named"] for row in rows)),
-    )
-
-
-def _spread(value: float, interval: tuple[float, float] | None) -> Spread:
-    lower, upper = (value, value) if interval is None else interval
-    return Spread(value=value, lower=lower, upper=upper)
-
-
-def drawable(comparison: Comparison, risk: str = "record_linkage_standardised") -> bool:
-    """Say whether there is a map to be drawn."""
-    measured = risk in comparison.summary.columns
-    return measured and bool(comparison_panels(comparison, risk))
-
-
-@stands_alone
-def draw_map(
-    comparison: Comparison, path: str | Path, *, risk: str = "record_linkage_standardised"
-) -> Path:
-    """Draw loss against a risk: a row of panels for each scope, one for each epsilon.
-
-    The panels are those of the page. Equal comparisons give equal files. Only the file's owner
-    can read it.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    path : str or Path
-        Ends in .svg.
-    risk : str
-        See `risk_utility_map`.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    RequestError
-        If there is nothing to draw, or no such format or risk.
-    FileError
-        If the file cannot be written.
-    """
-    target = Path(path)
-    if target.suffix.lower() != ".svg":
-        raise RequestError(
-            f"file '{target.name}'", "a map is drawn as SVG", "let its name end in .svg"
-        )
-    panels = comparison_panels(comparison, risk)
-    if not panels:
-        raise RequestError(
-            "map",
-            "no configuration has both a finite loss and a risk",
-            "see why in the comparison's answer",
-        )
-    loss = loss_of(comparison.summary).label
-    title = f"Risk-utility map: share of records linked against {loss}"
-    drawn = _sheet(panels, title, (f"Risk: {MEASURES[risk].label}.", *_notes(comparison, risk)))
-
-    def save(part: Path) -> None:
-        part.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n', encoding="utf-8")
-
-    written_whole(target, save, private=True)
-    return target
-
-
-def _notes(comparison: Comparison, risk: str) -> Iterator[str]:
-    """Say how the map is read, and which model each method keeps."""
-    yield HOW_TO_READ
-    rows = [row for group in groups_of(comparison) for row in group.rows]
-    of_model = {
-        words: dict.fromkeys(row["named"] for row in rows if row["model"] == model)
-        for model, words in MODEL_WORDS.items()
+    loss, points = loss_of(comparison.summary), _points(comparison, risk)
+    if not points:
+        return None
+    least, most = (end(point["loss"] for point in points) for end in (min, max))
+    bent = "linear" if most <= WIDE * least else "log" if least > 0 else "sqrt"
+    ends = {"domain": [least, most], "nice": False, "padding": 10} if most > least else {}
+    across = _position("loss", loss.title, {"type": bent, **ends})
+    upward = _position("risk", MEASURES[risk].title, {"type": "sqrt", "domainMin": 0})
+    if MEASURES[risk].unit == "%":
+        upward["axis"] = AXIS | {"values": SHARES}
+    methods = list(dict.fromkeys(point["method"] for point in points))
+    scopes = [scope for scope in GROUPS if any(point["scope"] == scope for point in points)]
+    colours = {"domain": methods, "range": [_look("color", place) for place in range(len(methods))]}
+    key = {"columns": 3, "symbolType": "circle"}
+    colour = {"field": "method", "type": "nominal", "scale": colours, "title": None, "legend": key}
+    dashes = {
+        "domain": methods,
+        "range": [_look("strokeDash", place) for place in range(len(methods))],
     }
-    shown = (f"{words} for {', '.join(names)}" for words, names in of_model.items() if names)
-    yield f"Models: {'; '.join(shown)}."
-    if nobodys := list(dict.fromkeys(row["named"] for row in rows if row["is_synthetic"])):
-        yield NOBODYS.format(methods=", ".join(nobodys))
-    if unlinked := unlinked_words(comparison.summary, risk):
-        yield unlinked
-    if any(row["scope"] in ("vector", "cluster") for row in rows):
-        yield CENTROIDS
-    if any(CONDITIONAL in row["named"] for row in rows):
-        yield CONDITIONS
+    chosen = {"condition": {"param": "methods", "value": 1}, "value": 0.08}
+    spec: dict[str, Any] = {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "data": {"values": points},
+        "params": [_by_scope(scopes)] if len(scopes) > 1 else [{"name": "scope", "value": ALL}],
+        "transform": [{"filter": f"scope == '{ALL}' || datum.scope == scope"}],
+        "encoding": {"x": across, "y": upward},
+        "layer": [
+            {
+                "params": [_by_method()],
+                "mark": {"type": "line", "strokeWidth": 1.5},
+                "encoding": {
+                    "stroke": colour,
+                    "strokeDash": colour | {"scale": dashes},
+                    "detail": [{"field": "k"}, {"field": "scope"}],
+                    "order": {"field": "epsilon"},
+                    "opacity": {"condition": {"param": "methods", "value": 0.7}, "value": 0.08},
+                },
+            },
+            *_intervals(colour),
+            {
+                "mark": {"type": "point", "strokeWidth": 1.5, "invalid": None},
+                "encoding": {
+                    "stroke": colour,
+                    "fill": colour,
+                    "fillOpacity": {
+                        "condition": {"test": "datum.optimal", "value": 0.9},
+                        "value": 0,
+                    },
+                    "opacity": chosen,
+                    "shape": {
+                        "field": "scope",
+                        "type": "nominal",
+                        "scale": {"domain": list(GROUPS), "range": SHAPES},
+                        "legend": BELOW | {"values": scopes} if len(scopes) > 1 else None,
+                    },
+                    "size": _size(points),
+                    "tooltip": _tips(loss.label, MEASURES[risk].label),
+                },
+            },
+            *_chance(comparison, risk),
+        ],
+    }
+    return Chart(spec, _says(points, MEASURES[risk].label, loss.label))
 
 
-def _sheet(panels: Sequence[Panel], title: str, notes: Sequence[str]) -> Markup:
-    """Lay panels out in rows, those of one row beside each other, with notes below."""
-    placed, rows = [], list(dict.fromkeys(panel.row for panel in panels))
-    top, most = MARGIN, 0
-    for row in rows:
-        own = [panel for panel in with_room_for_keys(panels) if panel.row == row]
-        for place, panel in enumerate(own):
-            x = MARGIN + place * (WIDTH + GAP)
-            placed += [
-                text(panel.caption, x, top + LINE, "caption"),
-                picture(
-                    f"map-{rows.index(row)}-{place}", panel.chart,
-                    x=x, y=top + CAPTION, width=WIDTH, height=height_of(panel.chart),
-                ),
-            ]  # fmt: skip
-        top += CAPTION + max(height_of(panel.chart) for panel in own) + GAP
-        most = max(most, len(own))
-    width = 2 * MARGIN + most * (WIDTH + GAP) - GAP
-    letters = int((width - 2 * MARGIN) / LETTER_WIDTH)
-    lines = [line for note in notes for line in textwrap.wrap(note, letters)]
-    height = top + LINE * len(lines) + MARGIN
-    rules = resources.files("microveil.report").joinpath("chart.css").read_text(encoding="utf-8")
-    return element(
-        "svg",
-        element("title", title, id="map-t"),
-        Markup(f"<style>{in_light(rules)}</style>"),
-        element("rect", width=width, height=height, class_="sheet"),
-        fragment(placed),
-        (text(line, MARGIN, top + LINE * (n + 0.5)) for n, line in enumerate(lines)),
-        xmlns="http://www.w3.org/2000/svg",
-        width=width,
-        height=height,
-        viewBox=f"0 0 {width:g} {height:g}",
-        font_family=FONT,
-        role="group",
-        aria_labelledby="map-t",
-    )  # fmt: skip
+def _points(comparison: Comparison, risk: str) -> list[Point]:
+    """Return a point for every configuration that has a finite loss and a risk."""
+    loss, rows = loss_of(comparison.summary).id, comparison.summary.to_dicts()
+    frontier = comparison.frontier
+    kept = set(frontier.filter(frontier["risk"] == risk)["configuration"])
+    common = conditions_in_common(rows)
+    points = []
+    for own in rows:
+        # Where rows follow nobody, nobody is found again, by what linkage is.
+        row = own | dict.fromkeys((risk + end for end in ENDS if own["is_synthetic"]), 0.0)
+        if row.get(loss) is None or row.get(risk) is None or not math.isfinite(row[loss]):
+            continue
+        ends = {
+            f"{name}{end}": row[measure + end]
+            for name, measure in (("loss", loss), ("risk", risk))
+            for end in ENDS
+        }
+        points.append(
+            {
+                **{name: row[name] for name in ("scope", "k", "epsilon")},
+                **ends,
+                "method": method_words(row, common),
+                "model": MODELS[row["model"]],
+                "optimal": row["configuration"] in kept,
+                "lost": with_spread(row, loss),
+                "found": with_spread(row, risk),
+            }
+        )
+    return points
+
+
+def _position(field: str, title: str, scale: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": scale,
+        "axis": AXIS,
+    }
+
+
+def _look(what: str, place: int) -> Any:
+    """Return a method's own look: dashes come again later than colours do."""
+    looks = SERIES[what]
+    n_colours = len(SERIES["color"])
+    return looks[(place + (place // n_colours if what != "color" else 0)) % len(looks)]
+
+
+def _by_scope(scopes: Sequence[str]) -> dict[str, Any]:
+    labels = [ALL, *(GROUPS[scope] for scope in scopes)]
+    bound = {"input": "radio", "options": [ALL, *scopes], "labels": labels, "name": " "}
+    return {"name": "scope", "value": ALL, "bind": bound}
+
+
+def _by_method() -> dict[str, Any]:
+    selected = {"type": "point", "fields": ["method"]}
+    return {"name": "methods", "select": selected, "bind": "legend"}
+
+
+def _intervals(colour: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Draw the 95 % intervals of the means, faintly."""
+    faint = {"condition": {"param": "methods", "value": 0.3}, "value": 0.03}
+    looks = {"stroke": colour, "opacity": faint}
+    return [
+        {
+            "mark": {"type": "rule", "clip": True},
+            "encoding": {
+                axis: {"field": f"{name}_low", "type": "quantitative"},
+                f"{axis}2": {"field": f"{name}_high"},
+                **looks,
+            },
+        }
+        for axis, name in (("x", "loss"), ("y", "risk"))
+    ]
+
+
+def _size(points: Sequence[Point]) -> dict[str, Any]:
+    """Let a mark be as large as k; what has none is small."""
+    sizes = sorted({point["k"] for point in points if point["k"] is not None})
+    if len(sizes) < 2:
+        return {"value": 80}
+    shown = list(dict.fromkeys([sizes[0], sizes[len(sizes) // 2], sizes[-1]]))
+    return {
+        "condition": {"test": "datum.k === null", "value": 60},
+        "field": "k",
+        "type": "quantitative",
+        "scale": {"type": "sqrt", "domain": [sizes[0], sizes[-1]], "range": [40, 240]},
+        "legend": BELOW | {"title": "k", "values": shown, "symbolType": "circle"},
+    }
+
+
+def _tips(loss: str, risk: str) -> list[dict[str, str]]:
+    named = [tip(name, name) for name in ("method", "k", "epsilon", "scope", "model")]
+    return [*named, tip("lost", loss), tip("found", risk), tip("optimal", "Pareto-optimal")]
+
+
+def _chance(comparison: Comparison, risk: str) -> list[dict[str, Any]]:
+    """Draw what blind guessing links, where that is known."""
+    base = use_of(MEASURES[risk]).baseline
+    if base not in comparison.summary.columns or not comparison.summary[base].count():
+        return []
+    known = comparison.summary[base].drop_nulls()
+    at = {"y": {"datum": known[0], "type": "quantitative"}, "x": {"value": WIDTH}}
+    dashed = {"type": "rule", "stroke": var("rule"), "strokeDash": [3, 3]}
+    words = {"type": "text", "text": "by chance", "align": "right", "dy": -5, "fill": var("quiet")}
+    return [
+        {"data": {"values": [{}]}, "mark": mark, "encoding": at | more}
+        for mark, more in ((dashed, {"x": {"value": 0}, "x2": {"value": "width"}}), (words, {}))
+    ]
+
+
+def _says(points: Sequence[Point], risk: str, loss: str) -> str:
+    """Say where each method lies, to whoever does not see it."""
+    ends: dict[str, list[Point]] = {}
+    for point in points:
+        ends.setdefault(point["method"], []).append(point)
+    told = (
+        f"{method}: {loss} {_range(own, 'loss')}, {risk} {_range(own, 'risk')}"
+        for method, own in ends.items()
+    )
+    return f"Map of {risk} against {loss}. {'; '.join(told)}."
+
+
+def _range(points: Sequence[Point], name: str) -> str:
+    values = [point[name] for point in points]
+    return f"{min(values):.3g} to {max(values):.3g}"
+
+
+def draw_map(comparison: Comparison, path: Path) -> Path | None:
+    """Draw the map as an SVG that only its owner can read; None where there is none to draw."""
+    chart = comparison_chart(comparison)
+    if chart is None:
+        return None
+    written_text(path, file_of(chart))
+    return path

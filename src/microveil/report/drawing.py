@@ -14,7 +14,7 @@ from microveil.text.document import Chart
 
 __all__ = ["altair_chart", "can_draw", "digest", "file_of", "of_page", "programs", "svg_of"]
 
-NAMES = re.compile(r'(\bid="|url\(#|href="#)')
+NAMES = re.compile(r'(\bid="|url\(#|href="#)([\w-]+)')
 # Shown once a reader comes to it: a chart that answers to the mouse takes the place of its SVG.
 START = """
 const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
@@ -29,7 +29,10 @@ const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
   const live = document.createElement('div');
   const tooltip = {disableDefaultStyle: true};
   const asked = {actions: false, ast: true, defaultStyle: false, renderer: 'svg', tooltip};
-  vegaEmbed(live, spec, asked).then(() => still.replaceWith(live));
+  vegaEmbed(live, spec, asked).then((drawn) => {
+    still.replaceWith(live);
+    entry.target.dispatchEvent(new CustomEvent('drawn', {detail: drawn.view}));
+  });
 }), {rootMargin: '200px'});
 document.querySelectorAll('.chart').forEach((chart) => seen.observe(chart));
 """
@@ -74,14 +77,18 @@ def svg_of(chart: Chart, prefix: str) -> str:
     prefix : str
         Of identifiers, so that they are their own on the page.
     """
-    drawn: str = _library("vl_convert").vegalite_to_svg(of_page(chart))
-    return NAMES.sub(rf"\g<1>{prefix}-", drawn)
+    return _numbered(_library("vl_convert").vegalite_to_svg(of_page(chart)), prefix)
 
 
 def file_of(chart: Chart) -> str:
     """Draw a chart as an SVG that stands alone."""
-    drawn: str = _library("vl_convert").vegalite_to_svg(in_light(chart.spec))
-    return drawn
+    return _numbered(_library("vl_convert").vegalite_to_svg(in_light(chart.spec)), "c")
+
+
+def _numbered(drawn: str, prefix: str) -> str:
+    """Give identifiers numbers of their own: Vega counts them through all that it draws."""
+    known: dict[str, int] = {}
+    return NAMES.sub(lambda m: f"{m[1]}{prefix}-{known.setdefault(m[2], len(known))}", drawn)
 
 
 def altair_chart(chart: Chart) -> Any:

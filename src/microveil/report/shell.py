@@ -4,6 +4,7 @@ A policy in the head of a page forbids browsers to load anything, and to run any
 programs that the page came with.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from importlib.metadata import version
@@ -21,7 +22,7 @@ from microveil.text.readable import readable
 __all__ = ["page"]
 
 
-def page(template: str, *, interactive: bool, **values: Any) -> str:
+def page(template: str, *, interactive: bool, own: Sequence[str] = (), **values: Any) -> str:
     """Write a page.
 
     Parameters
@@ -30,6 +31,8 @@ def page(template: str, *, interactive: bool, **values: Any) -> str:
         In `report/templates`; it extends page.html.
     interactive : bool
         Whether charts answer to the mouse where scripts may run. They are SVG all the same.
+    own : sequence of str
+        Programs of the page's own, which run before its charts come.
     **values : object
         What the template shows: text is escaped.
 
@@ -49,7 +52,7 @@ def page(template: str, *, interactive: bool, **values: Any) -> str:
         return Markup(environment.get_template("figure.html").render(shown))  # noqa: S704
 
     rules = resources.files("microveil.report").joinpath("page.css").read_text(encoding="utf-8")
-    run = programs() if interactive and can_draw() else ()
+    run = (*own, *programs()) if interactive and can_draw() else ()
     allowed = " ".join(f"'{digest(program)}'" for program in run) or "'none'"
     return environment.get_template(template).render(
         can_draw=can_draw(),

@@ -44,7 +44,7 @@ DASHES = re.compile(r"(?<!\S)[-+=]+(?!\S)")
 STARTS = re.compile(r"^(\d+(?=[.)](\s|$))|(?=>))")
 # A figure, as it is set to the right: with its sign, its unit, its interval.
 FIGURE = re.compile(
-    r"[-\u2212+]?[\d.,]+(e[-+]?\d+)?\W*( (to|\().*)?|nan|inf|-|\u2013|", re.IGNORECASE
+    r"[-\u2212+]?[\d.,]+(e[-+]?\d+)?\W*( (to|±|\().*)?|nan|inf|-|\u2013|", re.IGNORECASE
 )
 NEXT_STARTS = re.compile(r"^(\s*0*1(?=[.)]\s)|\s*(?=>))")
 SPACES = re.compile(r"\s+")

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars
 
-from microveil.compare.rows import conditions_of
+from microveil.compare.columns import conditions_of
 from microveil.guarantee import Scope
 from microveil.guarantee.condition import in_short
 from microveil_papers.given import SEE
