@@ -207,22 +207,6 @@ def test_a_category_outside_its_list_is_named_by_place_alone(kind, outside):
     assert "777" not in str(found.value)
 
 
-def test_advice_and_audit_weigh_ordinal_attributes_and_pass_by_others():
-    """As the numbers that they are to a method; options are weighed for the same columns."""
-    numbers = mv.advise({"E": CODES}, method="dp-um", bounds={"E": (0, 3)}, **ASKED)
-    ranks = mv.advise({"E": WORDS}, method="dp-um", categories=ORDERED, **ASKED)
-    assert ranks.to_dict() == numbers.to_dict()
-    audited = [
-        mv.audit({"E": CODES}, method="dp-um", bounds={"E": (0, 3)}, **ASKED),
-        mv.audit({"E": WORDS}, method="dp-um", categories=ORDERED, **ASKED),
-    ]
-    assert audited[0].to_dict() == audited[1].to_dict()
-    pram = mv.advise({"E": WORDS}, method="pram", categories={"E": list(LEVELS)}, **ASKED)
-    assert pram.expected == {}
-    auto = {**ASKED, "method": "auto", "scope": "vector", "categories": ORDERED}
-    assert set(mv.protect({"E": WORDS}, **auto).data["E"]) <= set(LEVELS)
-
-
 def test_a_comparison_measures_ordinal_attributes_by_their_ranks():
     """And two comparisons that differ in the order alone are not the same."""
     asked = {"methods": ["dp-um", "mdav"], "k": [5], "epsilon": [1], "runs": 1, "seed": 1}

@@ -93,7 +93,7 @@ CASES = [
     ("weather-um", {}, ["weather"]),
 ]
 
-# Of those with the same conditions one is shown in pages, and compared.
+# Of those with the same conditions one is compared, and of these a few are shown in pages.
 DISTINCT = list({str(ids): (method, more, ids) for method, more, ids in CASES}.values())
 
 
@@ -123,7 +123,7 @@ def test_summary_statement_and_reports_show_the_conditions_of_the_plan(method, m
     assert list(guarantee.notes[: len(ids)]) == shown
     summary, statement = guarantee.summary(), guarantee.statement()
     pages = []
-    if (method, more, ids) in DISTINCT:
+    if (method, more, ids) in DISTINCT[1::4]:
         pages = [publishable_report(release), custodian_report(release, people())]
     for condition in guarantee.conditions:
         assert condition.short in summary

@@ -1,20 +1,15 @@
 """A format is one module and one line of the registry, wherever that module lives."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
 
-import microveil as mv
 from microveil.commands.comparing import compare_file
 from microveil.commands.files import inspect_file, protect_file
 from microveil.commands.measuring import assess_files
-from microveil.files import FORMATS, written_formats
+from microveil.files import FORMATS
 from microveil.files.reading import read_file
 from trial_formats import LINES
 
@@ -47,27 +42,6 @@ def test_a_format_from_outside_reaches_every_command(folder):
         progress=lambda *_: None, k=[5], epsilon=[1], attributes=["AGE"], bounds={"AGE": (0, 99)},
     )  # fmt: skip
     assert report.exists()
-
-
-def test_a_format_from_outside_is_in_help_and_messages(folder):
-    """Its title where files are asked for, its name among those to choose from."""
-    titles = "CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata, SAS, SQLite or JSON lines"
-    with pytest.raises(mv.FileError, match=titles):
-        read_file(folder / "people.pdf")
-    code = (
-        "from microveil.files import FORMATS; from trial_formats import LINES\n"
-        "FORMATS['lines'] = LINES\n"
-        "from microveil.cli import main; main()"
-    )
-    places = {"PYTHONPATH": str(Path(__file__).parent.parent), "COLUMNS": "200"}
-    done = subprocess.run(
-        [sys.executable, "-c", code, "protect", "--help"],
-        check=True, capture_output=True, text=True, cwd=folder, env={**os.environ, **places},
-    )  # fmt: skip
-    shown = " ".join(done.stdout.split())
-    assert f"{titles} file" in shown
-    assert "lines" in FORMATS
-    assert ", ".join(written_formats()) + ";" in shown
 
 
 @pytest.mark.parametrize("suffixes", [(), ("jsonl",), (".JSONL",)])

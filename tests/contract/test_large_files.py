@@ -178,6 +178,16 @@ def test_what_does_not_fit_either_way_is_refused_with_the_figure(monkeypatch, la
     assert not (tmp_path / "other").exists()
 
 
+def test_records_are_linked_only_where_all_columns_fit(monkeypatch, large, tmp_path):
+    """Else the manifest says why they were not."""
+    path = written("people.parquet", tmp_path)
+    large()
+    monkeypatch.setattr(memory, "free_memory", lambda: 1_000_000)
+    _, manifest, _, _ = protected(path, tmp_path / "release")
+    assert manifest["findings"]["linkage"] is None
+    assert manifest["findings"]["not_linked"] == files.TOO_LARGE
+
+
 KILLED = """
 import os, signal, sys, time
 from microveil.cli.application import main

@@ -279,24 +279,6 @@ def test_k_noise_has_the_same_spread_for_every_law(law):
         assert np.abs(noise).max() <= 50
 
 
-def test_knoise_table_on_invented_ages():
-    """KNOISE: 659 ages over 24 to 79 in groups of 5 years: RMSE 1.44, and 2.0 to 2.1."""
-    ages = np.random.Generator(np.random.PCG64(659)).integers(24, 80, 659).astype(float)
-    asked = {"attributes": ["age"], "width": 5, "resolution": {"age": 0.001}}
-
-    def error(method):
-        squares = [
-            np.mean(
-                (mv.protect({"age": ages}, method=method, **asked, seed=s).data["age"] - ages) ** 2
-            )
-            for s in range(100)
-        ]
-        return np.mean(squares) ** 0.5
-
-    assert error("k-noise") == pytest.approx(1.443, abs=0.01)
-    assert 1.9 < error("k-pram") < 2.1
-
-
 BAD = {
     "blocks that leave an attribute out": ("mdav", {"blocks": [["x", "y"]]}, "every protected"),
     "blocks of another column": ("mdav", {"blocks": [NAMES, ["place"]]}, "every protected"),

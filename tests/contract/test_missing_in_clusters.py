@@ -5,8 +5,6 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.methods.category_plans import ClusterValuePlan
-from microveil.methods.centroids import CentroidPlan
 from reference import mdav as plain
 
 LEVELS, REGIONS = ("none", "school", "degree"), ("north", "south", "east", "west")
@@ -96,46 +94,6 @@ def test_a_cluster_has_what_most_of_its_records_have(found, method):
                 else:
                     assert after[record] == expected
     assert without > 10
-
-
-@pytest.mark.parametrize("method", TOGETHER)
-def test_without_missing_cells_nothing_is_other_than_without_the_word(method):
-    """The same clusters, the same release, by the same plans."""
-    table = people(shares=(0, 0, 0, 0))
-    asked = {**ASKED, "missing": "error"}
-    plain, protecting = (mv.protect(table, method=method, **some) for some in (asked, ASKED))
-    assert plain.data.equals(protecting.data)
-    planned = mv.plan(table, method=method, **ASKED)
-    assert {type(part) for part in planned.attributes} == {CentroidPlan, ClusterValuePlan}
-
-
-def test_the_custodian_is_shown_what_the_release_holds(found):
-    """Missing cells, changed ones, squared errors and variances: what comes of the two tables."""
-    planned, release = found["mdav"]
-    table = people()
-    for part in planned.attributes:
-        assert isinstance(part, ClusterValuePlan)
-        name, figures = part.attribute.name, part.to_dict()
-        before, after = table[name], release.data[name]
-        assert figures["missing_cells"] == after.null_count()
-        if name in {"EDUCATION", "REGION"}:
-            assert figures["changed_cells"] == (~before.eq_missing(after)).sum()
-            assert part.differing == pytest.approx(figures["changed_cells"] / N)
-        if name == "REGION":
-            assert part.expected_error(isotonic=False) is None
-            continue
-        words = {word: place for place, word in enumerate(LEVELS)}
-        both = [
-            tuple(words.get(value, value) / float(part.attribute.resolution) for value in pair)
-            for pair in zip(before, after, strict=True)
-            if None not in pair
-        ]
-        one, other = np.array(both).T
-        assert part.n_cells == len(both)
-        assert part.expected_error(isotonic=False) == pytest.approx(((one - other) ** 2).sum())
-        assert part.total_squares == pytest.approx(((one - one.mean()) ** 2).sum())
-        rounded = ((one - round(one.mean())) ** 2).sum()
-        assert part.squares_about_published_mean == pytest.approx(rounded, rel=1e-6)
 
 
 def test_attributes_that_nobody_or_hardly_anybody_has_are_released_so():

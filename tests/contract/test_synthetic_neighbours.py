@@ -271,23 +271,6 @@ def test_columns_of_every_shape_are_released_inside_their_domain(cells, domain, 
         assert len(data) == N
 
 
-@pytest.mark.parametrize(
-    ("n_columns", "structure"), [(2, "graph"), (12, "tree"), (40, "independent")]
-)
-def test_tables_of_two_columns_and_of_forty_are_released(n_columns, structure):
-    """Numbers and categories mixed, in the table's order."""
-    random = np.random.Generator(np.random.PCG64(1))
-    numbers = {f"N{one}": random.integers(0, 1000, 400) for one in range(n_columns // 2)}
-    words = {f"W{one}": random.choice(list("abc"), 400) for one in range(n_columns // 2)}
-    table = pl.DataFrame(numbers | words)
-    data = release_of(
-        table, attributes=table.columns[::-1], structure=structure, missing="error",
-        bounds=dict.fromkeys(numbers, (0, 1000)), categories={name: list("abc") for name in words},
-        resolution={},
-    ).data  # fmt: skip
-    assert data.schema == table.schema
-
-
 def test_a_category_that_was_not_declared_is_refused_without_a_word_of_it():
     """No order says where it would have to be moved to."""
     table = with_record(people(), PLACE="SECRET")

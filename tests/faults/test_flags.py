@@ -12,12 +12,12 @@ READ = ("--bounds-from-data=1.5", "--resolution-from-data")
 COMMANDS = ("protect", "inspect", "advise", "audit", "compare")
 PEOPLE = pl.DataFrame(
     {
-        "HH": [i // 2 for i in range(120)],
-        "AGE": [20 + i * i % 61 for i in range(120)],
-        "PAY": [1000 + i * i % 97 * 10.25 for i in range(120)],
-        "TOWN": ["a", "b", "c", "a"] * 30,
-        "LEVEL": ["low", "mid", "high"] * 40,
-        "KIND": [i // 2 % 3 for i in range(120)],
+        "HH": [i // 2 for i in range(60)],
+        "AGE": [20 + i * i % 61 for i in range(60)],
+        "PAY": [1000 + i * i % 97 * 10.25 for i in range(60)],
+        "TOWN": ["a", "b", "c", "a"] * 15,
+        "LEVEL": ["low", "mid", "high"] * 20,
+        "KIND": [i // 2 % 3 for i in range(60)],
     }
 )
 AGE = """

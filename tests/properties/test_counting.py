@@ -64,20 +64,6 @@ def test_counts_by_bins_are_those_of_a_loop(records, edges, groups):
     assert found[0] == found[1]
 
 
-def test_a_list_of_a_hundred_thousand_values_keeps_them_apart():
-    """Bins have numbers of any size: none is taken for another."""
-    n_values = 100_000
-    ends = [LOWER, LOWER + n_values - 1, LOWER + 65_535, LOWER + 65_536, LOWER]
-    columns = [grid_column(ends, LOWER + n_values), grid_column([0, 1, 0, 1, 1])]
-    counter = Counter(columns)
-    counter.set_bins(0, of_values(np.arange(n_values + 1)), None)
-    counter.set_bins(1, of_values([0] * (-LOWER + 1) + [1] * (UPPER + 1)), None)
-    (table,) = counter.pairs([(0, 1)])
-    rows, columns = np.nonzero(table)
-    assert rows.tolist() == [0, 0, 65_535, 65_536, n_values - 1]
-    assert columns.tolist() == [0, 1, 0, 1, 1]
-
-
 @given(st.lists(cells, min_size=2, max_size=20), st.integers(0, 99), cells)
 def test_another_value_or_none_moves_no_other_records_code(column, place, cell):
     """Each record of the table has a jitter of its own, whether or not it has a value.

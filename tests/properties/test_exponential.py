@@ -90,18 +90,6 @@ def test_a_rate_off_by_a_part_in_10_to_the_60_is_noticed():
         assert wrong_draws(losses, multiplicities, rate, rate * off) > 0
 
 
-def test_exponentials_less_exact_than_said_are_noticed(monkeypatch):
-    """If they were off by more than is allowed for, numbers at the borders would go astray."""
-    losses, rate = [Fraction(step, 3) for step in range(6)], Fraction(1, 7)
-    exact = exponential._exponential
-
-    def cut_off(numerator, denominator, places):
-        return exact(numerator, denominator, places) >> 12 << 12
-
-    monkeypatch.setattr(exponential, "_exponential", cut_off)
-    assert wrong_draws(losses, [1] * 6, rate, rate) > 0
-
-
 @given(rates, st.integers(0, 600), st.integers(1, 300))
 def test_exponentials_are_off_by_less_than_they_are_said_to_be(rate, whole, places):
     """In units of the last place, against Taylor's series in whole numbers."""

@@ -59,20 +59,6 @@ def test_clusters_among_others_are_those_of_the_same_records(present, data):
     assert among.n_records == len(present)
 
 
-@given(st.lists(small, min_size=3, max_size=40), st.data())
-def test_what_widening_costs_is_held_against_clusters_before_it(values, data):
-    """Their number and sum of squares are those of clusters of k ranks, not of merged ones."""
-    k = data.draw(st.integers(1, len(values)))
-    parts, widened = by_rank(np.array(values), k, widen=True)
-    parts_before, before = by_rank(np.array(values), k)
-    if widened.widening is None:
-        assert parts.sizes.tolist() == parts_before.sizes.tolist()
-        return
-    assert widened.widening.clusters_before == parts_before.n_clusters
-    assert widened.widening.squares_before == before.squares.sum()
-    assert parts.n_clusters < parts_before.n_clusters
-
-
 @given(tables, st.data())
 def test_floats_are_ranked_like_whole_numbers(values, data):
     """The index sort of floats and the packed sort of whole numbers cut the same clusters."""

@@ -273,6 +273,24 @@ def test_columns_left_to_the_program_do_not_become_text_by_one_value(tmp_path, p
 
 
 @pytest.mark.usefixtures("quick")
+def test_declared_categories_are_text_whatever_they_look_like(tmp_path):
+    """Categories that are digits are read as text, whether or not a word stands among them."""
+    request = {
+        "method": "pram",
+        "epsilon": 1,
+        "attributes": ["X"],
+        "bounds": {"X": ["1", "2", "x"]},
+    }
+    seen = [
+        seen_of_file(tmp_path, cells, TEXT, **request)
+        for cells in (["1", "2"] * 6, neighbour(["1", "2"] * 6, EARLY, "x"))
+    ]
+    assert seen[0] is not None
+    assert seen[0] == seen[1]
+    assert seen[0]["schema"] == {"X": pl.String}
+
+
+@pytest.mark.usefixtures("quick")
 def test_bounds_asked_from_the_data_are_read_or_refused(tmp_path):
     """A named column of zeros, from which no bounds can be read, is not released without them."""
     request = {"method": "idp-cbls", "k": 3, "epsilon": 1, "exact_cells": "allow",
@@ -435,15 +453,3 @@ def test_a_frames_type_is_as_it_came_and_a_stated_one_holds_it(dtype):
     else:
         with pytest.raises(mv.DataError, match="the recipe expects a whole number column"):
             mv.protect(made, types={"X": kind}, **request)
-
-
-def test_a_numpy_column_gets_a_missing_cell_of_its_block_in_a_nullable_type():
-    """Cells of incomplete records are missing in every column of a block, whatever its type."""
-    request = {"method": "kanon-dp", "epsilon": 1, "k": 2, "attributes": ["X", "Y"],
-               "bounds": {"X": (0, 99), "Y": (0, 99)}, "resolution": {"Y": 1},
-               "missing": "keep"}  # fmt: skip
-    gaps = [None, 2.0, 3.0, 4.0, 5.0, 6.0]
-    frames = [pd.DataFrame({"X": [x, 1, 2, 3, 4, 5], "Y": gaps}) for x in (0, 90)]
-    one, two = (seen_of_frame(frame, **request) for frame in frames)
-    assert one == two
-    assert one["schema"]["X"] == repr(pd.Int64Dtype())

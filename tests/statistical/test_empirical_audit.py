@@ -180,22 +180,6 @@ def test_the_far_neighbour_of_joint_clusters_is_one(method, steps, records):
         assert abs(far.sums.sum() - before.sums.sum()) <= UPPER - LOWER
 
 
-def test_the_far_neighbour_of_joint_clusters_is_searched_for():
-    """In a small table no move of one record to a corner of the domain costs more."""
-    random = np.random.default_rng(5)
-    table = {"A": random.integers(0, 13, 12), "B": random.integers(0, 5, 12)}
-    mechanism = tuned(table, asked("kanon-dp", attributes=["A", "B"], bounds=BOTH))
-    before = mechanism.table
-
-    def loss(record, corner):
-        return mechanism.loss(mechanism.moved((record, corner)).sums - before.sums).sum()
-
-    corners = list(itertools.product((LOWER, UPPER), (0, 4)))
-    most = max(loss(record, corner) for record in range(12) for corner in corners)
-    found = mechanism.loss(far_neighbour(mechanism).sums - before.sums).sum()
-    assert found == most
-
-
 def represented(values, *, winsorises):
     """The sum of a cluster's values, or of its winsorised values."""
     z = sorted(values)

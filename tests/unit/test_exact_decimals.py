@@ -121,3 +121,10 @@ def test_a_file_with_decimals_is_inspected_protected_and_assessed(tmp_path):
     assert pl.read_parquet(tmp_path / "out" / "data.parquet")["X"].dtype == pl.Decimal(12, 2)
     assessed = run("assess", "people.parquet", "out/data.parquet", folder=tmp_path)
     assert assessed.returncode == 0, assessed.stderr
+
+
+def test_what_is_too_long_is_named_where_a_recipe_is_proposed(tmp_path):
+    """The recipe says what stands in the way, in place of calling the column text alone."""
+    frame = in_polars([Decimal("0.12"), Decimal("12345678901234.56")] * 5, 38, 16)
+    frame.write_parquet(tmp_path / "people.parquet")
+    assert "more than 15 digits" in run("inspect", "people.parquet", folder=tmp_path).stdout

@@ -94,6 +94,15 @@ def test_what_does_not_fit_is_refused_with_what_it_takes_and_what_there_is(monke
     assert verb(whole.lazy(), **request()) is not None
 
 
+def test_what_is_asked_for_goes_before_what_is_free(monkeypatch):
+    """It counts the libraries too, and to allow more is a remedy then."""
+    free(monkeypatch, 1)
+    monkeypatch.setattr(memory, "LIBRARIES", 440_000_000)
+    assert mv.plan(table(50_000), **request(memory="450MB"))
+    with pytest.raises(mv.DataError, match=r"20 MB .* and 10 MB .*allow more \(--memory\)"):
+        mv.plan(table(100_000), **request(memory="450MB"))
+
+
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.sav"])
 def test_a_file_that_does_not_fit_is_refused_before_its_table_is_made(monkeypatch, tmp_path, name):
     """By its size, and where that is small for its table by its records and columns."""

@@ -178,20 +178,6 @@ def test_of_several_tables_one_must_be_named(database):
         outline_of(database)
 
 
-def test_what_stands_beside_a_table_is_declared_too(tmp_path):
-    """The schema.json of a release says which columns of a CSV file are text, and decimals."""
-    path = tmp_path / "people.csv"
-    path.write_text("ZIP,WAGE,AGE\n1,2,3\n4,5,6\n")
-    (tmp_path / "schema.json").write_text(
-        '{"fields": [{"name": "ZIP", "type": "string"}, {"name": "WAGE", "type": "number"},'
-        ' {"name": "AGE", "type": "integer"}]}'
-    )
-    declared = outline_of(path).kinds
-    read = open_table(read_file(path).frame)
-    assert dict(declared) == {"ZIP": Kind.OTHER, "WAGE": Kind.DECIMAL, "AGE": None}
-    assert all(kind in (None, read.kind(name)) for name, kind in declared.items())
-
-
 def test_nothing_is_asked_of_another_machine():
     """What is to be downloaded is no outline."""
     assert outline_of("https://example.invalid/people.csv") is None
