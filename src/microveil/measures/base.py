@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from microveil.text.document import Block
-from microveil.utility.undefined import none_if_undefined
+from microveil.utility.undefined import none_if_undefined, plain
 
 __all__ = [
     "FURTHER",
@@ -93,7 +93,7 @@ class Entry:
 
     name: str
     # Of what the function returned and the names of the attributes of numbers, plain values.
-    write: Callable[[Any, Sequence[str]], Any]
+    write: Callable[[Any, Sequence[str]], Any] = lambda found, _names: plain(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Categories of text: how many are unchanged, and what the release shows of the original's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -24,17 +24,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CategoryComparison:
-    """One text attribute before and after protection.
-
-    Attributes
-    ----------
-    categories : tuple of str
-    moves : int64 array (n_categories, n_categories)
-        How many records went from category k (row) to l (column).
-    """
+    """One text attribute before and after protection."""
 
     categories: tuple[str, ...]
-    moves: NDArray[np.int64]
+    moves: NDArray[np.int64]  # how many records went from category k (row) to l (column)
 
     @property
     def percent_kept(self) -> float:
@@ -67,12 +60,6 @@ def compare_categories(
 ) -> CategoryComparison:
     """Count moves from category to category, record by record.
 
-    Parameters
-    ----------
-    original, protected : int arrays (n_records,)
-        Positions in ``categories``.
-    categories : sequence of str
-
     Examples
     --------
     >>> compare_categories(np.array([0, 0, 1]), np.array([0, 1, 1]), ["a", "b"]).moves
@@ -87,10 +74,6 @@ def compare_categories(
 CATEGORIES = Group(title="Categories")
 
 
-def _write(found: Mapping[str, CategoryComparison], _: Sequence[str]) -> dict[str, Any]:
-    return {name: compared.to_dict() for name, compared in found.items()}
-
-
 _measure = partial(
     Measure,
     function=compare_categories,
@@ -98,7 +81,7 @@ _measure = partial(
     needs_pairs=True,
     by=By.ATTRIBUTE,
     group=CATEGORIES,
-    entry=Entry(name="categories", write=_write),
+    entry=Entry(name="categories"),
 )
 
 SHARE_KEPT = _measure(

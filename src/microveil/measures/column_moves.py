@@ -6,7 +6,7 @@ mean. So each column is also judged by what people compute from it.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -22,6 +22,7 @@ from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure, signed_percent
+from microveil.utility.undefined import as_json
 
 __all__ = [
     "COLUMN_MOVES",
@@ -50,30 +51,16 @@ CommonValues = tuple[Floats, Floats, Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMove:
-    """A column before and after.
+    """A column before and after."""
 
-    Attributes
-    ----------
-    distance : float
-        Between the distributions: Kolmogorov and Smirnov's of numbers, else total variation.
-    mean, spread : (float, float) or None
-        Mean and standard deviation (n - 1), original and release; None of categories, and the
-        spread of a single value.
-    is_signed : bool
-        Whether the original has values on both sides of 0, so that its mean is no yardstick.
-    commonest : (float, float) or None
-        The share of the original's commonest value, in the original and in the release; None
-        where no number has more than 5 % of the records. The value itself is not held.
-    is_zero : bool
-        Whether that value is 0.
-    """
-
-    distance: float
-    mean: Sides | None = None
-    spread: Sides | None = None
-    is_signed: bool = False
+    distance: float  # Kolmogorov and Smirnov's of numbers, else total variation
+    mean: Sides | None = None  # None of categories
+    spread: Sides | None = None  # standard deviation (n - 1); None also of a single value
+    is_signed: bool = False  # the original has values on both sides of 0: its mean is no yardstick
+    # The share of the original's commonest value, which is not held itself; None where no number
+    # has more than 5 % of the records.
     commonest: Sides | None = None
-    is_zero: bool = False
+    is_zero: bool = False  # whether that value is 0
 
     def __repr__(self) -> str:
         """Show no figure: notebooks print it."""
@@ -119,10 +106,7 @@ class ColumnMove:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
+        return as_json(self)
 
     @classmethod
     def of(cls, contents: Mapping[str, Any]) -> "ColumnMove":
@@ -144,21 +128,10 @@ def _relative(before: float, after: float, scale: float) -> float:
 def move_of_numbers(
     before: Floats, after: Floats, *, has_mean: bool, every: int = 1
 ) -> tuple[ColumnMove, CommonValues] | None:
-    """Compare the numbers of a column.
+    """Compare the numbers of a column, NaN where missing; None where one side has no value.
 
-    Parameters
-    ----------
-    before, after : float64 array (n_records,)
-        Not necessarily as many; NaN where missing.
-    has_mean : bool
-        False of codes that stand for categories.
-    every : int
-        Distance and common values are of every so many records.
-
-    Returns
-    -------
-    (ColumnMove, CommonValues) or None
-        None where one side has no value.
+    Codes that stand for categories have no mean. Distance and common values are of one record in
+    ``every``.
 
     Examples
     --------
@@ -204,10 +177,7 @@ def move_of_numbers(
 def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
     """Compare the shares of categories, those of the original in both.
 
-    Parameters
-    ----------
-    shares, shares_after : float64 array (n_categories,)
-        What is missing from the second is the share of categories that the original lacks.
+    What is missing from the second is the share of categories that the original lacks.
 
     Examples
     --------
@@ -226,19 +196,9 @@ def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
 def column_move(
     before: Floats, after: Floats, is_text: bool, is_nominal: bool
 ) -> ColumnMove | None:
-    """Compare a column of an assessment.
+    """Compare a column of an assessment, NaN where missing; None where one side has no value.
 
-    Parameters
-    ----------
-    before, after : float64 array (n_records,)
-        NaN where missing; of text the codes of its categories.
-    is_text, is_nominal : bool
-        Whether they are such codes, or numbers that stand for categories.
-
-    Returns
-    -------
-    ColumnMove or None
-        None where one side has no value.
+    Text is given as the codes of its categories; numbers may stand for such, too.
 
     Examples
     --------
@@ -257,12 +217,7 @@ def column_move(
 
 
 def moved_most(moves: Mapping[str, ColumnMove]) -> str:
-    """Name the columns whose mean, spread and share of the commonest value moved most.
-
-    Returns
-    -------
-    str
-        Empty where none of these moved.
+    """Name the columns whose mean, spread and share of the commonest value moved most, if any.
 
     Examples
     --------
@@ -314,10 +269,6 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 COLUMN_MOVES = Group(title="Worst columns (spread: standard deviation)", show=_show)
 
 
-def _write(found: Mapping[str, ColumnMove], _: Sequence[str]) -> dict[str, Any]:
-    return {name: move.to_dict() for name, move in found.items()}
-
-
 LARGEST_MOVE = Measure(
     id="largest_move",
     label="largest change of mean, spread, commonest share or distribution",
@@ -330,6 +281,6 @@ LARGEST_MOVE = Measure(
     by=By.ATTRIBUTE,
     figure=attrgetter("score"),
     group=COLUMN_MOVES,
-    entry=Entry(name="column_moves", write=_write),
+    entry=Entry(name="column_moves"),
 )
 MEASURES = (LARGEST_MOVE,)

@@ -6,7 +6,7 @@ the total variation is half the sum of |p - q|: the share of records that would 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -85,20 +85,11 @@ def decile_levels(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TotalVariation:
-    """Total variation of the attributes and of their pairs, 0 (alike) to 1 (apart).
-
-    Attributes
-    ----------
-    names : tuple of str
-    of_attributes : ndarray of float64, shape (n_attributes,)
-        Read-only.
-    of_pairs : ndarray of float64, shape (n_attributes, n_attributes)
-        Of the table of two attributes' levels; NaN on the diagonal; read-only.
-    """
+    """Total variation of attributes and of their pairs, 0 (alike) to 1 (apart), read-only."""
 
     names: tuple[str, ...]
-    of_attributes: NDArray[np.float64]
-    of_pairs: NDArray[np.float64]
+    of_attributes: NDArray[np.float64]  # (n_attributes,)
+    of_pairs: NDArray[np.float64]  # (n_attributes, n_attributes), NaN on the diagonal
 
     @property
     def by_name(self) -> dict[str, float]:
@@ -140,17 +131,7 @@ class TotalVariation:
 def total_variation(
     original: Mapping[str, Levels], protected: Mapping[str, Levels]
 ) -> TotalVariation:
-    """Compare the shares of levels in two tables.
-
-    Parameters
-    ----------
-    original, protected : mapping of ndarray of uint8 or uint16, each of shape (n_records,)
-        The level of each record by attribute, one or more; as many attributes in both, but not
-        necessarily as many records.
-
-    Returns
-    -------
-    TotalVariation
+    """Compare the shares of levels in two tables, of the same attributes in any order of records.
 
     Examples
     --------
@@ -192,10 +173,6 @@ def total_variation(
 DISTRIBUTIONS = Group(title="Distributions")
 
 
-def _write(found: TotalVariation, _: Sequence[str]) -> dict[str, Any]:
-    return found.to_dict()
-
-
 _variation = partial(
     Measure,
     function=total_variation,
@@ -204,7 +181,7 @@ _variation = partial(
     explanation="0 = alike, 1 = apart",
     highest=1.0,
     group=DISTRIBUTIONS,
-    entry=Entry(name="total_variation", write=_write),
+    entry=Entry(name="total_variation"),
 )
 
 # By which the worst attribute is known, of text without an order.

@@ -9,7 +9,7 @@ was made from an original one. A high p-value is no evidence that the law was ke
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -24,6 +24,7 @@ from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
 from microveil.table.blocks import SMALLEST_VARIANCE, mean_and_variance
 from microveil.table.sorting import InOrder, in_order
 from microveil.table.threads import in_threads
+from microveil.utility.undefined import as_json, plain
 
 __all__ = [
     "DISTANCE",
@@ -53,25 +54,12 @@ LARGEST, TERMS, CRAMER_VON_MISES_FLOOR = 10.0, 20, 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitTest:
-    """One test of fit.
+    """One test of fit."""
 
-    Attributes
-    ----------
-    statistic : float
-        0 or less where the two sides agree; larger is farther apart.
-    p_value : float
-        Descriptive only: the values are paired.
-    p_value_is : {"computed", "at most", "at least"}
-        Whether the p-value stands for itself, or for all below or above it, where the tables and
-        series that it is computed from end.
-    degrees_of_freedom : int or None
-        Bins less one; chi-squared only.
-    """
-
-    statistic: float
-    p_value: float
-    p_value_is: str = "computed"
-    degrees_of_freedom: int | None = None
+    statistic: float  # 0 or less where the two sides agree; larger is farther apart
+    p_value: float  # descriptive only: the values are paired
+    p_value_is: str = "computed"  # or "at most" and "at least", where tables and series end
+    degrees_of_freedom: int | None = None  # bins less one; chi-squared only
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as JSON knows it.
@@ -79,64 +67,42 @@ class FitTest:
         >>> FitTest(statistic=0.5, p_value=1.0).to_dict()
         {'statistic': 0.5, 'p_value': 1.0, 'p_value_is': 'computed'}
         """
-        names = ["statistic", "p_value", "p_value_is"]
-        names += [] if self.degrees_of_freedom is None else ["degrees_of_freedom"]
-        return {name: getattr(self, name) for name in names}
+        return {name: value for name, value in as_json(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distributions:
-    """An attribute's values before and after protection; a test is None where it is not defined.
+    """An attribute's values before and after protection; a test is None where it is not defined."""
 
-    Attributes
-    ----------
-    kolmogorov_smirnov : FitTest or None
-        Largest distance between the two empirical distribution functions, 0 to 1.
-    cramer_von_mises : FitTest or None
-        Sum of their squared distances, Anderson (1962), ties by midranks; 1/6 is what
-        independent samples of one law give on average.
-    anderson_darling : FitTest or None
-        The same with more weight on the tails, Scholz and Stephens (1987), Equation 7,
-        k = 2, ties by midranks, less its mean and divided by its standard deviation: below
-        0 is closer than independent samples of one law are on average.
-    chi_squared : FitTest or None
-        Pearson's statistic on `decile_bins`.
-    wasserstein, squared : float
-        As `quantile_distances` has them.
-    """
-
+    # Largest distance between the two empirical distribution functions, 0 to 1.
     kolmogorov_smirnov: FitTest | None = None
+    # Sum of their squared distances, Anderson (1962), ties by midranks; 1/6 is what independent
+    # samples of one law give on average.
     cramer_von_mises: FitTest | None = None
+    # The same with more weight on the tails, Scholz and Stephens (1987), Equation 7, k = 2, ties by
+    # midranks, less its mean and divided by its standard deviation: below 0 is closer than
+    # independent samples of one law are on average.
     anderson_darling: FitTest | None = None
-    chi_squared: FitTest | None = None
-    wasserstein: float = math.nan
+    chi_squared: FitTest | None = None  # Pearson's statistic on `decile_bins`
+    wasserstein: float = math.nan  # as `quantile_distances` has them
     squared: float = math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tests as JSON knows them."""
-        tests = {
+        found = {
+            "descriptive": True,
             "ks": self.kolmogorov_smirnov,
             "cvm": self.cramer_von_mises,
             "ad": self.anderson_darling,
             "chi2": self.chi_squared,
         }
-        found = {name: None if test is None else test.to_dict() for name, test in tests.items()}
-        return {"descriptive": True, **found}
+        return dict(plain(found))
 
 
 def compare_distributions(
     original: NDArray[np.float64], protected: NDArray[np.float64]
 ) -> Distributions:
-    """Compare the values of an attribute before and after protection.
-
-    Parameters
-    ----------
-    original, protected : ndarray of float64, shape (n_records,)
-        In any order, not necessarily as many; NaN is missing.
-
-    Returns
-    -------
-    Distributions
+    """Compare the values of an attribute before and after, in any order; NaN is missing.
 
     Notes
     -----
@@ -193,18 +159,8 @@ def quantile_distances(before: InOrder, after: InOrder, variance: float) -> tupl
     With as many values before as after these are the values in ascending order; else both are
     evaluated at the same probabilities, all at which either jumps.
 
-    Parameters
-    ----------
-    before, after : InOrder
-        A value at least.
-    variance : float
-        The original's.
-
-    Returns
-    -------
-    (float, float)
-        The integral of |F^-1 - G^-1|, Wasserstein's distance, over the standard deviation; and that
-        of (F^-1 - G^-1)^2 over the variance.
+    Returns the integral of |F^-1 - G^-1|, Wasserstein's distance, over the original's standard
+    deviation, and that of (F^-1 - G^-1)^2 over its variance.
 
     Examples
     --------
@@ -234,13 +190,8 @@ def decile_bins(
     From the lowest on, a bin between two of `decile_ends` with fewer than five expected is merged
     with the next; what is left at the top joins the last bin that has five.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_bins - 1,)
-        Upper ends, ascending: a bin reaches from above the end before it up to its own, the end
-        included. The first has no lower end, the last no upper one.
-    ndarray of float64, shape (n_bins,)
-        Protected values expected in each bin: its share of the original values.
+    Returns the upper ends of all but the last, ascending, and the values expected in each: a bin
+    reaches from above the end before it up to its own, the end included.
 
     Examples
     --------
@@ -356,10 +307,6 @@ def _statistic(test: str) -> Callable[[Distributions], float]:
     return statistic
 
 
-def _write(found: Mapping[str, Distributions], _: Sequence[str]) -> dict[str, Any]:
-    return {name: fit.to_dict() for name, fit in found.items()}
-
-
 def _sorted_error(found: Mapping[str, Distributions]) -> float:
     errors = [one.squared for one in found.values() if not math.isnan(one.squared)]
     return float(np.mean(errors)) if errors else math.nan
@@ -369,7 +316,7 @@ _measure = partial(
     Measure, function=compare_distributions, needs_pairs=False, by=By.ATTRIBUTE, group=DISTRIBUTIONS
 )
 _test = partial(_measure, takes=Takes.RANKED)
-_further = partial(_test, tabulated=False, entry=Entry(name="goodness_of_fit", write=_write))
+_further = partial(_test, tabulated=False, entry=Entry(name="goodness_of_fit"))
 
 # By which the worst attribute is known.
 DISTANCE = _test(

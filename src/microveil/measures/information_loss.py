@@ -22,45 +22,25 @@ __all__ = ["INFORMATION_LOSS", "LOSS", "MEASURES", "Errors", "errors_of"]
 class Errors:
     """Errors y - x of released values y, by attribute in read-only arrays, and over all cells.
 
-    Attributes
-    ----------
-    n_cells : ndarray of int64, shape (n_attributes,)
-        Cells compared; where there is none the errors are NaN.
-    bias, mse, rmse : ndarray of float64, shape (n_attributes,)
-        mean(y - x), mean((y - x)^2) and its root: Biswal, Arbuckle and Kulik, "Disclosure metrics
-        born from statistical evaluations of data utility", section 3.
-    sse : float
-        Sum of (y - x)^2 over all cells (KANON-2013, section V).
-    mean_sse : float
-        Mean over attributes of MSE / variance; of the means alone (n - 1)/n.
-    mean_sse_published : float
-        Mean over attributes of MSE / variance^2, once more over their number: IDP-2025, Equations 4
-        and 5 as printed, which depends on units.
-    information_loss : float
-        100 SSE/SST of standardised values, SST the squared distance of the originals to their mean.
+    Bias, MSE and RMSE are those of Biswal, Arbuckle and Kulik, "Disclosure metrics born from
+    statistical evaluations of data utility", section 3.
     """
 
-    n_cells: NDArray[np.int64]
-    bias: NDArray[np.float64]
-    mse: NDArray[np.float64]
+    n_cells: NDArray[np.int64]  # compared; where there is none the errors are NaN
+    bias: NDArray[np.float64]  # mean(y - x)
+    mse: NDArray[np.float64]  # mean((y - x)^2)
     rmse: NDArray[np.float64]
-    sse: float
-    mean_sse: float
+    sse: float  # sum of (y - x)^2 over all cells (KANON-2013, section V)
+    mean_sse: float  # mean over attributes of MSE / variance; of the means alone (n - 1)/n
+    # Mean over attributes of MSE / variance^2, once more over their number: IDP-2025, Equations 4
+    # and 5 as printed, which depends on units.
     mean_sse_published: float
+    # 100 SSE/SST of standardised values, SST the squared distance of the originals to their mean.
     information_loss: float
 
 
 def errors_of(original: Matrix, protected: Matrix) -> Errors:
-    """Compare two tables cell by cell, a block of records at a time.
-
-    Parameters
-    ----------
-    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
-        The same records in the same order; NaN is a missing cell.
-
-    Returns
-    -------
-    Errors
+    """Compare two tables cell by cell, a block of records at a time; NaN is a missing cell.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from microveil.table.blocks import (
     summed,
     varying,
 )
-from microveil.utility.undefined import none_if_undefined
+from microveil.utility.undefined import none_if_undefined, plain
 
 __all__ = [
     "CORRELATIONS",
@@ -72,8 +72,8 @@ class Correlations:
     def to_dict(self) -> dict[str, Any]:
         """Return matrices and changes as JSON knows them; what is undefined is None."""
         return {
-            "original": _rows(self.original),
-            "protected": _rows(self.protected),
+            "original": plain(self.original.tolist()),
+            "protected": plain(self.protected.tolist()),
             "mean_absolute_change": none_if_undefined(self.mean_absolute_change),
             "largest_absolute_change": none_if_undefined(self.largest_absolute_change),
         }
@@ -105,17 +105,7 @@ class MomentComparison:
 
 
 def moments(matrix: Matrix) -> Moments:
-    """Compute means, variances, covariances and correlations of one table.
-
-    Parameters
-    ----------
-    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
-        NaN is a missing cell.
-
-    Returns
-    -------
-    Moments
-        In the order of the attributes.
+    """Compute means, variances, covariances and correlations of one table; NaN is a missing cell.
 
     Examples
     --------
@@ -164,19 +154,9 @@ def _sums_of_pairs(matrix: Matrix, means: Floats) -> Floats:
 def correlations_of(counts: Floats, squares: Floats, products: Floats) -> Floats:
     """Return correlations from sums over the records that hold both values of a pair.
 
-    Parameters
-    ----------
-    counts : float64 array (n_attributes, n_attributes)
-        The records of each pair.
-    squares : float64 array (n_attributes, n_attributes)
-        In row a and column b the squared deviations of a, summed over the records of a and b.
-    products : float64 array (n_attributes, n_attributes)
-        Products of the deviations of both.
-
-    Returns
-    -------
-    float64 array (n_attributes, n_attributes)
-        NaN where a variance is none, or too small for float64.
+    They are the number of records; in row a and column b the squared deviations of a; and products
+    of the deviations of both, all (n_attributes, n_attributes). NaN where a variance is none, or
+    too small for float64.
 
     Examples
     --------
@@ -227,18 +207,8 @@ def _write_moments(found: MomentComparison, names: Sequence[str]) -> dict[str, A
 
 
 def _write_covariances(found: MomentComparison, _: Sequence[str]) -> dict[str, Any]:
-    return {
-        "original": _rows(found.original.covariances),
-        "protected": _rows(found.protected.covariances),
-    }
-
-
-def _write_correlations(found: MomentComparison, _: Sequence[str]) -> dict[str, Any]:
-    return found.correlations.to_dict()
-
-
-def _rows(matrix: Floats) -> list[list[float | None]]:
-    return [[none_if_undefined(value) for value in row] for row in matrix.tolist()]
+    sides = {"original": found.original, "protected": found.protected}
+    return {side: plain(of.covariances.tolist()) for side, of in sides.items()}
 
 
 _measure = partial(
@@ -253,7 +223,9 @@ _moment = partial(
     entry=Entry(name="moments", write=_write_moments),
 )
 _correlation = partial(
-    _measure, group=CORRELATIONS, entry=Entry(name="correlations", write=_write_correlations)
+    _measure,
+    group=CORRELATIONS,
+    entry=Entry(name="correlations", write=lambda found, _: found.correlations.to_dict()),
 )
 _change = partial(_correlation, explanation="0 = unchanged, 2 = reversed", highest=2.0)
 # Of every pair, in the two matrices that an assessment writes: no table has a figure of them.

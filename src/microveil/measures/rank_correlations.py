@@ -4,11 +4,9 @@ A correlation is over the records that have both values, ranked among themselves
 constant is not defined.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +22,7 @@ __all__ = ["MEASURES", "compare_rank_correlations", "rank_correlations"]
 
 
 def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
-    """Compute Spearman's correlations of one table.
-
-    Parameters
-    ----------
-    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
-        NaN is a missing cell.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_attributes, n_attributes)
-        Read-only; 1 on the diagonal, NaN there for a constant.
+    """Compute Spearman's correlations of one table; read-only, NaN on the diagonal for a constant.
 
     Notes
     -----
@@ -87,10 +75,6 @@ def compare_rank_correlations(original: Matrix, protected: Matrix) -> Correlatio
     )
 
 
-def _write(found: Correlations, _: Sequence[str]) -> dict[str, Any]:
-    return found.to_dict()
-
-
 _measure = partial(
     Measure,
     function=compare_rank_correlations,
@@ -98,7 +82,7 @@ _measure = partial(
     in_blocks=True,
     needs_pairs=False,
     group=CORRELATIONS,
-    entry=Entry(name="rank_correlations", write=_write),
+    entry=Entry(name="rank_correlations"),
 )
 _change = partial(_measure, explanation="0 = unchanged, 2 = reversed", highest=2.0)
 

@@ -8,7 +8,7 @@ beside a category is cut at the original's deciles. Each is over the records tha
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
 from typing import Any
@@ -23,6 +23,7 @@ from microveil.measures.showing import figures
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, items
+from microveil.utility.undefined import as_json
 
 __all__ = [
     "MEASURES",
@@ -55,21 +56,12 @@ Levels = dict[str, NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """Two columns and how strongly they are related, before and after.
-
-    Attributes
-    ----------
-    columns : (str, str)
-    measure : str
-        "rank correlation" or "Cramér's V".
-    original, release : float
-        The release's is 0 where it is not defined there, as beside a constant.
-    """
+    """Two columns and how strongly they are related, before and after."""
 
     columns: tuple[str, str]
-    measure: str
+    measure: str  # "rank correlation" or "Cramér's V"
     original: float
-    release: float
+    release: float  # 0 where it is not defined, as beside a constant
 
     def __repr__(self) -> str:
         """Show no figure: notebooks print it."""
@@ -82,6 +74,10 @@ class Relation:
         before, after = (f"{value:.2f}".replace("-0.00", "0.00") for value in strengths)
         return f"'{one}' and '{other}' {before}, now {after} ({self.measure})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return names, measure and strengths as plain values."""
+        return as_json(self)
+
     @property
     def is_kept(self) -> bool:
         """Whether the release's is within 0.1 or 30 % of the original's; a reversed one is not."""
@@ -91,27 +87,14 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
-    """How many relations of the original a release keeps.
+    """How many relations of the original a release keeps."""
 
-    Attributes
-    ----------
-    n_pairs, n_kept : int
-        Pairs of columns whose strength in the original is above 0.1, and those kept.
-    strongest : tuple of Relation
-        The original's three, the strongest first.
-    n_records : int
-        Of the original that were looked at: all of up to 50,000, and of more so many at random.
-    is_sampled : bool
-    n_columns, n_all : int
-        Columns that were looked at, the first 100 at most, and how many there are.
-    """
-
-    n_pairs: int
+    n_pairs: int  # whose strength in the original is above 0.1
     n_kept: int
-    strongest: tuple[Relation, ...]
-    n_records: int
+    strongest: tuple[Relation, ...]  # the original's three, the strongest first
+    n_records: int  # looked at: all of up to 50,000, and of more so many at random
     is_sampled: bool
-    n_columns: int
+    n_columns: int  # looked at, the first 100 at most
     n_all: int
 
     def __repr__(self) -> str:
@@ -144,8 +127,7 @@ class Relations:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
-        strongest = [{**asdict(one), "columns": list(one.columns)} for one in self.strongest]
-        return {**asdict(self), "strongest": strongest}
+        return as_json(self)
 
     @classmethod
     def of(cls, contents: Mapping[str, Any]) -> "Relations":
@@ -314,10 +296,6 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 RELATIONS = Group(title="Relations between columns", show=_show)
 
 
-def _write(found: Relations, _: Sequence[str]) -> dict[str, Any]:
-    return found.to_dict()
-
-
 PAIRS_KEPT = Measure(
     id="pairs_kept",
     label="pairs kept",
@@ -331,6 +309,6 @@ PAIRS_KEPT = Measure(
     better=Better.HIGHER,
     figure=attrgetter("percent_kept"),
     group=RELATIONS,
-    entry=Entry(name="relations", write=_write),
+    entry=Entry(name="relations"),
 )
 MEASURES = (PAIRS_KEPT,)

@@ -47,28 +47,13 @@ REMEDY = 'write it as "TAX <= INCOME" or "AGE >= 18", with <, <=, =, !=, >= or >
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A comparison that every record is to hold.
+    """A comparison that every record is to hold."""
 
-    Parameters
-    ----------
-    column : str
-        On the left.
-    sign : str
-        <, <=, =, !=, >= or >.
-    other : str or None
-        The column on the right; None where it is a constant.
-    constant : float, str or None
-        What is on the right else: a number, a date as its days since 1970-01-01, yes and no as
-        1 and 0, or text.
-    text : str
-        The rule in one way of writing.
-    """
-
-    column: str
-    sign: str
-    other: str | None
-    constant: float | str | None
-    text: str
+    column: str  # on the left
+    sign: str  # <, <=, =, !=, >= or >
+    other: str | None  # the column on the right; None where it is a constant
+    constant: float | str | None  # dates as days since 1970-01-01, yes and no as 1 and 0
+    text: str  # the rule in one way of writing
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,12 +79,8 @@ class Violations:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON knows them; what is undefined is None."""
-        return {
-            "violations": self.count,
-            "share": none_if_undefined(self.share),
-            "n_records": self.n_records,
-            "n_left_out": self.n_left_out,
-        }
+        left_out = {"n_records": self.n_records, "n_left_out": self.n_left_out}
+        return {"violations": self.count, "share": none_if_undefined(self.share), **left_out}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,15 +109,6 @@ def parse_rule(text: str, kinds: Mapping[str, Kind]) -> Rule:
         column; in quotes it is text.
     kinds : mapping of Kind
         What each column holds, by name.
-
-    Returns
-    -------
-    Rule
-
-    Raises
-    ------
-    RequestError
-        If it cannot be read, names no column, or compares what cannot be compared.
 
     Examples
     --------
@@ -189,26 +161,7 @@ def check_rules(
 ) -> tuple[RuleOutcome, ...]:
     """Count the records of two tables that break each rule.
 
-    Parameters
-    ----------
-    original, protected : mapping of array_like, each of shape (n_records,)
-        The columns of the rules, numbers or text: dates as days, yes and no as 1 and 0. The
-        tables need not have as many records.
-    rules : sequence of Rule
-
-    Returns
-    -------
-    tuple of RuleOutcome
-        In the order of the rules.
-
-    Raises
-    ------
-    DataError
-        If a column is numbers in one table and text in the other.
-
-    Notes
-    -----
-    O(n) time for each rule. Numbers are compared as float64, decimals exactly as they stand.
+    Columns are numbers or text: dates as days, yes and no as 1 and 0.
 
     Examples
     --------
@@ -327,10 +280,6 @@ def _shares(found: Sequence[RuleOutcome]) -> dict[str, Figure]:
     }
 
 
-def _write(found: Sequence[RuleOutcome], _: Sequence[str]) -> list[dict[str, Any]]:
-    return [one.to_dict() for one in found]
-
-
 MEASURES = (
     Measure(
         id="rule_violations",
@@ -344,7 +293,7 @@ MEASURES = (
         better=Better.UNCHANGED,
         by=By.RULE,
         group=RULES,
-        entry=Entry(name="rules", write=_write),
+        entry=Entry(name="rules"),
         asked_by="rules",
         arguments=("rules",),
     ),

@@ -15,15 +15,7 @@ from microveil.text.document import Block, Given, Tabulated, paragraph, tabulate
 from microveil.text.figures import figure
 from microveil.utility.undefined import none_if_undefined
 
-__all__ = [
-    "MEASURES",
-    "MISSING",
-    "SUBGROUPS",
-    "SubgroupMargins",
-    "Subgroups",
-    "compare_subgroups",
-    "figures_in",
-]
+__all__ = ["MEASURES", "MISSING", "SubgroupMargins", "Subgroups", "compare_subgroups", "figures_in"]
 
 # What a missing cell of a column of text or numbers is called among the levels.
 MISSING = "missing"
@@ -34,63 +26,36 @@ MOST_GROUPS = 20
 MEANS_BESIDE = 3
 NOT_MEASURED = "*"
 SIDES = ("original", "protected")
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SubgroupMargins:
-    """How far the figures of a release's subgroups are off the original's by noise alone.
+    """How far figures of subgroups are off the original's by noise alone: half widths, read-only.
 
-    Parameters
-    ----------
-    confidence : float
-        Of each margin by itself.
-    n_trials : int
-        How many trials they come from.
-    shares : ndarray of float64, shape (n_groups,)
-        Half widths, of the subgroups' shares; read-only.
-    means : ndarray of float64, shape (n_groups, n_attributes)
-        Half widths, of their means; NaN where trials too often have nobody in the subgroup, or
-        the attribute was not drawn; read-only.
-    is_measured : ndarray of bool, shape (n_groups,)
-        Whether the subgroup's own count was measured. Of others the margin holds noise and chance
-        as far as the model goes: by how much the model itself is off comes on top, and no
-        measurement says.
+    Where a subgroup's own count was not measured the margin holds noise and chance as far as the
+    model goes: by how much the model itself is off comes on top, and no measurement says.
     """
 
-    confidence: float
+    confidence: float  # of each margin by itself
     n_trials: int
-    shares: NDArray[np.float64]
-    means: NDArray[np.float64]
-    is_measured: NDArray[np.bool_]
+    shares: Floats  # (n_groups,)
+    # (n_groups, n_attributes): NaN where trials too often have nobody in the subgroup, or the
+    # attribute was not drawn.
+    means: Floats
+    is_measured: NDArray[np.bool_]  # whether the subgroup's own count was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subgroups:
-    """Records and means of every subgroup in two tables.
+    """Records and means of every subgroup in two tables, read-only."""
 
-    Parameters
-    ----------
-    by : tuple of str
-        The columns whose combinations are the subgroups.
-    levels : tuple of tuple of str
-        Of each subgroup its level of every column: those that occur in either table, in order.
-    counts : ndarray of int64, shape (2, n_groups)
-        Records before and after; read-only.
-    means : ndarray of float64, shape (2, n_groups, n_attributes)
-        Means of the attributes of numbers before and after, over the cells present; NaN where
-        there is none; read-only.
-    margins : SubgroupMargins or None
-        What noise alone does to the figures of the release; None where that is not known.
-    without_margins : str
-        Why it is not, in a sentence.
-    """
-
-    by: tuple[str, ...]
-    levels: tuple[tuple[str, ...], ...]
-    counts: NDArray[np.int64]
-    means: NDArray[np.float64]
-    margins: SubgroupMargins | None = None
-    without_margins: str = ""
+    by: tuple[str, ...]  # the columns whose combinations are the subgroups
+    levels: tuple[tuple[str, ...], ...]  # of each its level of every column, in order
+    counts: NDArray[np.int64]  # (2, n_groups): before and after
+    means: Floats  # (2, n_groups, n_attributes), over the cells present; NaN where there is none
+    margins: SubgroupMargins | None = None  # None where they are not known
+    without_margins: str = ""  # why they are not
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -116,13 +81,7 @@ class Subgroups:
         return float(self.margins.shares[group] * self.counts[1].sum())
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return all subgroups as JSON knows them; a mean of nothing is None.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Of the attributes of numbers.
-        """
+        """Return all subgroups as JSON knows them, by the names of the attributes of numbers."""
         found = self.margins
         return {
             "by": list(self.by),
@@ -138,52 +97,43 @@ class Subgroups:
         """Write a subgroup: records, shares and means, and the half widths of its margins."""
         numbers = [(a, name) for a, name in enumerate(names) if name not in self.by]
         found = self.margins
+        margin = found and {
+            "count": self.count_margin(g),
+            "share": float(found.shares[g]),
+            "measured": bool(found.is_measured[g]),
+            "means": {name: none_if_undefined(float(found.means[g, a])) for a, name in numbers},
+        }
         return {
             "group": dict(zip(self.by, self.levels[g], strict=True)),
-            "count": {side: int(self.counts[s, g]) for s, side in enumerate(SIDES)},
-            "share": {side: float(self.shares[s, g]) for s, side in enumerate(SIDES)},
-            "means": {
-                name: {
-                    side: none_if_undefined(float(self.means[s, g, a]))
-                    for s, side in enumerate(SIDES)
-                }
-                for a, name in numbers
-            },
-            "margin": found
-            and {
-                "count": self.count_margin(g),
-                "share": float(found.shares[g]),
-                "measured": bool(found.is_measured[g]),
-                "means": {name: none_if_undefined(float(found.means[g, a])) for a, name in numbers},
-            },
+            "count": _sides(self.counts[:, g]),
+            "share": _sides(self.shares[:, g]),
+            "means": {name: _sides(self.means[:, g, a]) for a, name in numbers},
+            "margin": margin,
         }
 
 
+def _sides(figures: NDArray[Any]) -> dict[str, float | None]:
+    return dict(zip(SIDES, map(none_if_undefined, figures.tolist()), strict=True))
+
+
 def compare_subgroups(
-    original: NDArray[np.float64],
-    protected: NDArray[np.float64],
+    original: Floats,
+    protected: Floats,
     *,
     by: Mapping[str, tuple[NDArray[Any], NDArray[Any]]],
     margins: Callable[[Subgroups], Subgroups] = lambda found: found,
 ) -> Subgroups:
-    """Count records and take means in the subgroups of two tables.
-
-    Records need not be paired, nor be as many.
+    """Count records and take means in the subgroups of two tables, in any order of records.
 
     Parameters
     ----------
     original, protected : ndarray of float64, shape (n_records, n_attributes)
         The attributes to take means of; NaN is a missing cell.
     by : mapping of (ndarray, ndarray), each of shape (n_records,)
-        The columns whose combinations are the subgroups, before and after: text ("" is missing)
-        or numbers (NaN is missing), the same in both.
+        The columns whose combinations are the subgroups, before and after: text or numbers. A
+        missing cell, "" or NaN, is a level of its own.
     margins : callable, optional
         Adds margins to what was found.
-
-    Returns
-    -------
-    Subgroups
-        A missing cell is a level of its own.
 
     Examples
     --------
@@ -210,9 +160,7 @@ def compare_subgroups(
     return margins(Subgroups(by=tuple(by), levels=found, counts=counts, means=means))
 
 
-def figures_in(
-    groups: NDArray[np.int64], values: NDArray[np.float64], n_groups: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def figures_in(groups: NDArray[np.int64], values: Floats, n_groups: int) -> tuple[Floats, Floats]:
     """Return shares and means of groups in a table, records of group -1 being in none.
 
     Examples
@@ -247,9 +195,7 @@ def _coded(
     return codes, [MISSING if np.isnan(value) else f"{value:.15g}" for value in values]
 
 
-def _means(
-    groups: NDArray[np.int64], values: NDArray[np.float64], n_groups: int
-) -> NDArray[np.float64]:
+def _means(groups: NDArray[np.int64], values: Floats, n_groups: int) -> Floats:
     """Return the mean of each attribute in each group, NaN of nothing."""
     means = np.full((n_groups, values.shape[1]), np.nan)
     for a, column in enumerate(values.T):
@@ -330,10 +276,6 @@ def _margins_in_words(found: Subgroups, chosen: Sequence[int]) -> str:
 SUBGROUPS = Group(title="Subgroups", show=_show)
 
 
-def _write(found: Subgroups, names: Sequence[str]) -> dict[str, Any]:
-    return found.to_dict(names)
-
-
 MEASURES = (
     Measure(
         id="largest_share_change",
@@ -345,7 +287,7 @@ MEASURES = (
         needs_pairs=False,
         highest=1.0,
         group=SUBGROUPS,
-        entry=Entry(name="subgroups", write=_write),
+        entry=Entry(name="subgroups", write=Subgroups.to_dict),
         asked_by="by",
         arguments=("by", "margins"),
     ),

@@ -7,7 +7,7 @@ that cannot be weighted.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -43,26 +43,13 @@ MOST_CATEGORIES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Weights:
-    """By which weights the records of two tables are weighted: for the custodian.
-
-    Attributes
-    ----------
-    column : str
-    original : float64 array (n_records,)
-        0 or more, not all 0; empty where the column holds no weights.
-    protected : float64 array (n_protected,) or None
-        None where the release cannot be weighted.
-    are_its_own : bool
-        Whether the release is weighted by a column of its own, and not by the original's weights.
-    reason : str
-        Why it, or either table, cannot be weighted.
-    """
+    """By which weights the records of two tables are weighted: for the custodian."""
 
     column: str
-    original: Floats
-    protected: Floats | None
-    are_its_own: bool = False
-    reason: str = ""
+    original: Floats  # 0 or more, not all 0; empty where the column holds no weights
+    protected: Floats | None  # None where the release cannot be weighted
+    are_its_own: bool = False  # the release's, and not the original's
+    reason: str = ""  # why it, or either table, cannot be weighted
 
     def __repr__(self) -> str:
         """Name the column without its values: notebooks print it."""
@@ -97,22 +84,13 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WeightedMoments:
-    """Of each attribute of a table, float64 arrays (n_attributes,).
+    """Of each attribute of a table, float64 arrays (n_attributes,)."""
 
-    Attributes
-    ----------
-    means : ndarray
-        Sum of w x over the sum of w.
-    variances : ndarray
-        n/(n - 1) times the sum of w (x - mean)^2 over the sum of w, n the values of a weight above
-        0: the sample variance where all weights are equal.
-    totals : ndarray
-        Sum of w x.
-    """
-
-    means: Floats
+    means: Floats  # sum of w x over the sum of w
+    # n/(n - 1) times the sum of w (x - mean)^2 over the sum of w, n the values of a weight above 0:
+    # the sample variance where all weights are equal.
     variances: Floats
-    totals: Floats
+    totals: Floats  # sum of w x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -239,13 +217,6 @@ def compare_weighted_shares(
 ) -> WeightedShares:
     """Take the shares of categories in two tables, of the records and of the weights.
 
-    Parameters
-    ----------
-    original, protected : int arrays (n_records,)
-        Positions in ``categories``.
-    categories : sequence of str
-    weights : Weights
-
     Examples
     --------
     >>> weights = Weights(column="W", original=np.array([1.0, 3.0]), protected=None)
@@ -298,14 +269,6 @@ def _figures(moment: str, found: WeightedComparison) -> list[Figure]:
     return [Figure(value=y, beside=x) for x, y in zip(before, after, strict=True)]
 
 
-def _write_moments(found: WeightedComparison, names: Sequence[str]) -> dict[str, Any]:
-    return found.to_dict(names)
-
-
-def _write_shares(found: Mapping[str, WeightedShares], _: Sequence[str]) -> dict[str, Any]:
-    return {name: shares.to_dict() for name, shares in found.items()}
-
-
 _measure = partial(
     Measure,
     needs_pairs=False,
@@ -321,7 +284,7 @@ _moment = partial(
     in_blocks=True,
     better=Better.UNCHANGED,
     explanation="closer is better",
-    entry=Entry(name="weighted_moments", write=_write_moments),
+    entry=Entry(name="weighted_moments", write=WeightedComparison.to_dict),
 )
 
 MEASURES = (
@@ -352,6 +315,6 @@ MEASURES = (
         takes=Takes.TEXT,
         figure=attrgetter("weighted_total_variation"),
         highest=1.0,
-        entry=Entry(name="weighted_shares", write=_write_shares),
+        entry=Entry(name="weighted_shares"),
     ),
 )
