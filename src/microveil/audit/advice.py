@@ -24,6 +24,7 @@ from microveil.protect.recipe import takes
 from microveil.protect.settling import settle
 from microveil.text import aligned, one_line
 from microveil.text.figures import figure
+from microveil.text.pictures import pictured
 
 __all__ = ["Advice", "advice_and_plan", "advise"]
 
@@ -96,6 +97,17 @@ class Advice:
             "isotonic_linkage": None if self.linkage is None else self.linkage.to_dict(),
             **({"parts": list(map(_part_as_dict, self.parts))} if self.parts else {}),
         }
+
+    def plot(self) -> Any:
+        """Chart the error to expect of what was asked, and of what would be better.
+
+        Takes the extra ``report``. The figures are the custodian's, see `is_public`.
+
+        Returns
+        -------
+        altair.Chart
+        """
+        return pictured("advice_plot", self)
 
     def to_text(self) -> str:
         """Return the advice for a terminal."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from microveil.guarantee import Guarantee
@@ -26,8 +27,18 @@ from microveil.measures.showing import part_of
 from microveil.measures.subgroups import Subgroups
 from microveil.measures.weighted import Weights
 from microveil.text import listed, shortened
-from microveil.text.document import Block, Document, Strong, heading, items
+from microveil.text.document import (
+    Block,
+    Document,
+    Heading,
+    Items,
+    Strong,
+    heading,
+    items,
+    plain,
+)
 from microveil.text.figures import figure, figures_to
+from microveil.text.pictures import pictured
 
 __all__ = ["Assessment", "WorstAttribute"]
 
@@ -222,6 +233,36 @@ class Assessment:
         """Name the assessment without its figures: notebooks print it."""
         names = ", ".join((*self.attributes, *self.text_attributes))
         return f"Assessment({self.n_records} records, {names})"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the figures that matter and what moved: for the custodian."""
+        title, lines, *_ = self.document().blocks
+        assert isinstance(title, Heading) and isinstance(lines, Items)  # noqa: S101, PT018
+        listed = "".join(f"<li>{escape(plain(line))}</li>" for line in lines.items)
+        picture: str = pictured("first_picture", self)
+        return f"<p><strong>{escape(plain(title.text))}</strong></p>{picture}<ul>{listed}</ul>"
+
+    def plot(self) -> Any:
+        """Chart how columns and pairs moved and what was found again: for the custodian.
+
+        Takes the extra ``report``.
+
+        Returns
+        -------
+        altair.Chart
+            Its grey band is what two samples of one law of numbers differ by, at most, 95 % of
+            the time.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+        >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
+        >>> len(mv.assess(people, release).plot().to_dict()["concat"])
+        2
+        """
+        return pictured("assessment_plot", self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as JSON knows it: no NaN, no infinity, None instead.

@@ -28,6 +28,7 @@ from microveil.protect.corrected import corrected_of
 from microveil.synthesis.measurements import Margins, Measurements, margins_of
 from microveil.table import ColumnSchema, MissingCodes, open_table
 from microveil.table.frames import is_of_spark
+from microveil.text.pictures import pictured
 
 if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame
     from typing_extensions import TypeVar
@@ -143,6 +144,76 @@ class Release(Generic[Frame_co]):
     def _repr_html_(self) -> str:
         """Say for a notebook what is promised, without a value of the data."""
         return self.guarantee._repr_html_()
+
+    @stands_alone
+    def plot(self, *columns: str, original: Any = None) -> Any:
+        """Chart the release: its distributions, with public errors; or what moved in it.
+
+        Takes the extra ``report``.
+
+        Parameters
+        ----------
+        *columns : str
+            None for all protected columns, one, or two for their table.
+        original : data frame, optional
+            The table that was protected: then how far each column moved is charted beside what
+            sampling alone would give. That depends on the data and is the custodian's.
+
+        Returns
+        -------
+        altair.Chart
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+        >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
+        >>> release.plot("AGE").to_dict()["concat"][0]["width"]
+        330
+        """
+        return pictured("release_plot", self, columns, original)
+
+    @stands_alone
+    def report(
+        self,
+        path: str | Path,
+        *,
+        original: Any,
+        assessment: Any = None,
+        units: Mapping[str, str] | None = None,
+    ) -> Path:
+        """Write the custodian's page, readable by its owner alone.
+
+        Parameters
+        ----------
+        path : str or Path
+        original : data frame
+            The table that was protected.
+        assessment : Assessment, optional
+            Of this release; made here where it is not given.
+        units : dict of str, optional
+            What an attribute's numbers count, by attribute.
+
+        Returns
+        -------
+        Path
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+        >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     release.report(pathlib.Path(place) / "r.html", original=people).name
+        'r.html'
+        """
+        written: Path = pictured(
+            "write_report", self, path, original, {"assessment": assessment, "units": units}
+        )
+        return written
 
     @property
     def population(self) -> str | None:

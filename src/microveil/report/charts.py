@@ -31,7 +31,7 @@ MARKED = 0.1
 MOST_COLUMNS = 40
 SHADES_FROM = [0.01, 0.03, 0.1, 0.2, 0.4]
 MOST_WRITTEN = 9  # columns whose pairs have room for their figures
-BEYOND, WITHIN = "farther than by sampling", "no farther"
+BEYOND, WITHIN, UNKNOWN = "farther than by sampling", "no farther", "sampling not known"
 LEFT = 0.3  # from here on words stand to the left of their mark
 
 
@@ -84,11 +84,15 @@ def columns_chart(
     rows = [_row(name, moves[name], by_sampling.get(name)) for name in worst]
     across = {"field": "distance", **SCALE, "axis": AXIS}
     looks = {"field": "beyond", "type": "nominal", "title": None}
-    order = [BEYOND, WITHIN]
+    drawn = {BEYOND: ("diamond", "protected"), WITHIN: ("circle", "quiet")}
+    drawn |= {UNKNOWN: ("cross", "quiet")}
+    order = [name for name in drawn if any(row["beyond"] == name for row in rows)]
+    shapes = {"domain": order, "range": [drawn[name][0] for name in order]}
+    strokes = {"domain": order, "range": [var(drawn[name][1]) for name in order]}
     dots = {
         "x": across,
-        "shape": looks | {"scale": {"domain": order, "range": ["diamond", "circle"]}},
-        "stroke": looks | {"scale": {"domain": order, "range": [var("protected"), var("quiet")]}},
+        "shape": looks | {"scale": shapes},
+        "stroke": looks | {"scale": strokes},
         "tooltip": TIPS,
     }
     words: list[dict[str, Any]] = [
@@ -181,7 +185,7 @@ def _names(field: str, order: Sequence[str]) -> dict[str, Any]:
 
 
 def _row(name: str, move: ColumnMove, sampling: float | None) -> dict[str, Any]:
-    is_beyond = sampling is None or move.distance > sampling
+    beyond = UNKNOWN if sampling is None else BEYOND if move.distance > sampling else WITHIN
     changes = changes_in_words(move)
     marked = [
         changes[what]
@@ -196,7 +200,7 @@ def _row(name: str, move: ColumnMove, sampling: float | None) -> dict[str, Any]:
         "column": shortened(name),
         "distance": move.distance,
         "sampling": sampling,
-        "beyond": BEYOND if is_beyond else WITHIN,
+        "beyond": beyond,
         "marks": ", ".join(marked),
         **changes,
     }

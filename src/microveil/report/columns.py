@@ -74,6 +74,8 @@ class CategoryColumn:
     original : float64 array (n_categories,) or None
         Shares of all records; None on a page to be published.
     protected : float64 array (n_categories,)
+    codes : int64 array (n_released,)
+        The place among the categories of each released record's.
     margins : ColumnMargins or None
         Of a new table, where known.
     """
@@ -82,6 +84,7 @@ class CategoryColumn:
     categories: tuple[str, ...]
     original: Float | None
     protected: Float
+    codes: NDArray[np.int64]
     margins: ColumnMargins | None = None
 
 
@@ -188,6 +191,7 @@ def _categories(name: str, before: NDArray[Any] | None, after: NDArray[Any]) -> 
         categories=tuple(str(categories[k]) or MISSING for k in order),
         original=None if before is None else counts[0][order] / max(1, split),
         protected=counts[1][order] / max(1, len(after)),
+        codes=np.argsort(order)[codes[split:]],
     )
 
 
@@ -204,4 +208,5 @@ def _yes_no(name: str, before: Float | None, after: Float) -> CategoryColumn:
         categories=("yes", "no", MISSING)[:count],
         original=None if original is None else original[:count],
         protected=protected[:count],
+        codes=np.select([after == 1, after == 0], [0, 1], 2).astype(np.int64),
     )

@@ -14,6 +14,8 @@ from microveil.text.document import Chart
 
 __all__ = ["altair_chart", "can_draw", "digest", "file_of", "of_page", "programs", "svg_of"]
 
+# Each mark's own, which says nothing: the page says what the whole chart shows.
+ROLES = re.compile(r' (role|aria-[a-z]+)="[^"]*"')
 NAMES = re.compile(r'(\bid="|url\(#|href="#)([\w-]+)')
 # Shown once a reader comes to it: a chart that answers to the mouse takes the place of its SVG.
 START = """
@@ -30,6 +32,7 @@ const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
   const tooltip = {disableDefaultStyle: true};
   const asked = {actions: false, ast: true, defaultStyle: false, renderer: 'svg', tooltip};
   vegaEmbed(live, spec, asked).then((drawn) => {
+    live.querySelectorAll('[role]').forEach((mark) => mark.removeAttribute('role'));
     still.replaceWith(live);
     entry.target.dispatchEvent(new CustomEvent('drawn', {detail: drawn.view}));
   });
@@ -77,7 +80,7 @@ def svg_of(chart: Chart, prefix: str) -> str:
     prefix : str
         Of identifiers, so that they are their own on the page.
     """
-    return _numbered(_library("vl_convert").vegalite_to_svg(of_page(chart)), prefix)
+    return _numbered(ROLES.sub("", _library("vl_convert").vegalite_to_svg(of_page(chart))), prefix)
 
 
 def file_of(chart: Chart) -> str:

@@ -22,7 +22,13 @@ from microveil.schema import Kind
 from microveil.text import shortened
 from microveil.text.document import Chart
 
-__all__ = ["MOST_CATEGORIES", "distribution_charts", "quantiles", "sampling_distance"]
+__all__ = [
+    "MOST_CATEGORIES",
+    "bins_of_release",
+    "distribution_charts",
+    "quantiles",
+    "sampling_distance",
+]
 
 Float = NDArray[np.float64]
 FEWEST_BINS, MOST_BINS, MOST_CATEGORIES, MOST_STEPS = 6, 36, 20, 81
@@ -64,6 +70,12 @@ def distribution_charts(columns: Mapping[str, Column]) -> list[Chart]:
     if len(columns) == 1 and first.margins is not None and first.margins.quantiles:
         charts.append(_cumulative_chart(first, sides, ground))
     return charts
+
+
+def bins_of_release(column: NumberColumn) -> tuple[Float, float]:
+    """Return where the bins of a column that has values begin, and half its step beyond."""
+    ground = _ground(column, _sides({"release": column}))
+    return ground.edges[:-1], 0.0 if ground.step is None else ground.step / 2
 
 
 def _sides(columns: Mapping[str, Column]) -> dict[str, Float]:

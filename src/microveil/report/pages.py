@@ -133,7 +133,7 @@ def first_screen(subject: Subject) -> dict[str, Any]:
         "charts": [
             ("Columns, the worst first", columns, [_said(worst)]),
             ("Pairs of columns", moved_pairs_chart(subject), [_said(lost), *kept]),
-            (near, found_again_chart(subject), [_said(found)]),
+            (near, found_again_chart(subject.assessment, subject.attacks), [_said(found)]),
         ],
     }
 

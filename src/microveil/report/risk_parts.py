@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from microveil.measures.attacks import AttackOutcome
+from microveil.measures import Assessment
+from microveil.measures.attacks import AttackOutcome, AttackReport
 from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.measures.closest_records import CLOSEST, ClosestRecords
 from microveil.measures.linkage import MIXED, RECORD_LINKAGE
@@ -27,9 +28,9 @@ LEFT_OUT = (
 )
 
 
-def found_again_chart(subject: Subject) -> Chart | None:
+def found_again_chart(assessment: Assessment, attacks: AttackReport | None) -> Chart | None:
     """Chart the strongest linkage, and attacks, beside chance; else the closest records."""
-    linked = subject.assessment.strongest_linkage
+    linked = assessment.strongest_linkage
     found = []
     if linked is not None and linked.figure is not None:
         figure = linked.figure
@@ -41,11 +42,11 @@ def found_again_chart(subject: Subject) -> Chart | None:
                 beside=figure.beside,
             )
         )
-    outcomes = () if subject.attacks is None else subject.attacks.outcomes
+    outcomes = () if attacks is None else attacks.outcomes
     found += [one for one in map(_attacked, outcomes) if one is not None]
     if found:
         return found_chart(found, "found again, % (tick: by chance)")
-    closest: ClosestRecords | None = subject.assessment.result(CLOSEST.id)
+    closest: ClosestRecords | None = assessment.result(CLOSEST.id)
     if closest is None or not closest.is_enough:
         return None
     row = Found(

@@ -75,11 +75,19 @@ def _environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"inline": _inline, "kind": lambda block: type(block).__name__}
-    environment.tests["words"] = lambda cell: (
-        not FIGURE.fullmatch(cell if isinstance(cell, str) else plain(cell))
-    )
+    environment.filters |= {
+        "inline": _inline,
+        "kind": lambda block: type(block).__name__,
+        "sides": _sides,
+    }
     return environment
+
+
+def _sides(rows: Sequence[Sequence[str | Text]]) -> list[str]:
+    """Return the class of each column but the first: words, or else figures."""
+    columns = zip(*rows, strict=True)
+    written = [[c if isinstance(c, str) else plain(c) for c in column] for column in columns]
+    return ["" if all(map(FIGURE.fullmatch, own)) else "words" for own in written]
 
 
 def _inline(text: str | Text) -> Markup:

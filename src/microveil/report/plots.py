@@ -1,0 +1,196 @@
+"""Charts for notebooks: of a release, of what it kept, of an assessment, of advice."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microveil.audit.advice import Advice
+from microveil.compare.store import written_whole
+from microveil.errors import RequestError
+from microveil.measures import Assessment
+from microveil.measures.assess import assess
+from microveil.measures.distributions import TWO_WAY, TotalVariation
+from microveil.protect.release import Release
+from microveil.report.charts import columns_chart, pairs_chart, tip
+from microveil.report.columns import CategoryColumn, Column, columns_of
+from microveil.report.drawing import altair_chart, can_draw, file_of
+from microveil.report.margins import known_of, margins_by_name
+from microveil.report.overlays import bins_of_release, distribution_charts
+from microveil.report.pages import custodian_report
+from microveil.report.risk_parts import found_again_chart
+from microveil.report.subject import subject_of
+from microveil.report.theme import var
+from microveil.report.wording import shown
+from microveil.table import open_table
+from microveil.text import shortened
+from microveil.text.document import Chart
+
+__all__ = [
+    "advice_plot",
+    "assessment_plot",
+    "first_picture",
+    "release_plot",
+    "write_report",
+]
+
+ABREAST, MOST_LEVELS = 2, 20
+# The 95 % quantile of Kolmogorov's distribution: by it two samples of one law differ.
+KOLMOGOROV = 1.358
+
+
+def release_plot(release: Release, names: tuple[str, ...], original: Any) -> Any:
+    """Chart a release: all columns, one, or a pair; or what moved from its original."""
+    if original is not None:
+        if names:
+            raise RequestError(
+                "original", "what moved is charted of all columns", "leave out the names of columns"
+            )
+        assessment = assess(original, release, linkage=False)
+        subject = subject_of(release, original, assessment)
+        return altair_chart(columns_chart(assessment.column_moves, subject.by_sampling))
+    columns = _columns(release)
+    unknown = [name for name in names if name not in columns]
+    if unknown or len(names) > 2:
+        raise RequestError(
+            "columns",
+            "one or two names of protected columns are charted",
+            "choose from those that the guarantee names as attributes",
+        )
+    if len(names) == 2:
+        return altair_chart(_pair(columns[names[0]], columns[names[1]]))
+    asked = names or columns
+    charts = [own for name in asked for own in distribution_charts({"release": columns[name]})]
+    if not charts:
+        raise RequestError("columns", "no value is present", "choose another column")
+    return altair_chart(_beside(charts, across=ABREAST))
+
+
+def _columns(release: Release) -> dict[str, Column]:
+    margins = margins_by_name(known_of(release), declared_only=True)
+    table = open_table(release.data, release.codes)
+    columns = columns_of(release.guarantee.attributes, table, None, {}, margins=margins)
+    return {column.name: column for column in columns}
+
+
+def _beside(charts: list[Chart], *, across: int) -> Chart:
+    """Put charts of their own scales beside each other, each under what it says."""
+    looks = ("color", "fill", "shape", "size", "stroke", "strokeDash")
+    alone = dict.fromkeys(looks, "independent")
+    spec = {
+        "concat": [own.spec for own in charts],
+        "columns": across,
+        "resolve": {"scale": alone},
+    }
+    return Chart(spec, " ".join(own.says for own in charts))
+
+
+def _pair(one: Column, other: Column) -> Chart:
+    """Chart the shares of records in the cells of two columns."""
+    (codes, names), (others, labels) = _levels(one), _levels(other)
+    both = (codes >= 0) & (others >= 0)
+    counts = np.zeros((len(names), len(labels)))
+    np.add.at(counts, (codes[both], others[both]), 100 / max(1, len(codes)))
+    rows = [
+        {"one": names[a], "other": labels[b], "share": float(counts[a, b])}
+        for a, b in zip(*np.nonzero(counts), strict=True)
+    ]
+    size = {"field": "share", "type": "quantitative", "title": "records, %"}
+    across = {"field": "one", "type": "nominal", "sort": names, "title": shortened(one.name)}
+    upward = {"field": "other", "type": "nominal", "sort": labels[::-1]}
+    spec = {
+        "data": {"values": rows},
+        "mark": {"type": "circle", "fill": var("protected"), "opacity": 1},
+        "encoding": {
+            "x": across,
+            "y": upward | {"title": shortened(other.name)},
+            "size": size | {"scale": {"range": [0, 350]}},
+            "tooltip": [
+                tip("one", shortened(one.name)),
+                tip("other", shortened(other.name)),
+                tip("share", "records, %", ".3~r"),
+            ],
+        },
+    }
+    return Chart(spec, f"Released records by {shortened(one.name)} and {shortened(other.name)}.")
+
+
+def _levels(column: Column) -> tuple[np.ndarray[Any, Any], list[str]]:
+    """Return the level of each record, -1 where it has none, and what levels are called."""
+    if isinstance(column, CategoryColumn):
+        names = [shortened(name, 24) for name in column.categories[:MOST_LEVELS]]
+        return np.where(column.codes < MOST_LEVELS, column.codes, -1), names
+    values, (edges, half) = column.protected, bins_of_release(column)
+    edges = edges[:: -(-len(edges) // MOST_LEVELS)]
+    codes = np.searchsorted(edges, values, side="right") - 1
+    names = [f"from {shown(float(low + half), column.kind)}" for low in edges]
+    return np.where(np.isnan(values), -1, np.clip(codes, 0, len(edges) - 1)), names
+
+
+def write_report(
+    release: Release, path: str | os.PathLike[str], original: Any, given: Mapping[str, Any]
+) -> Path:
+    """Write the custodian's page, readable by its owner alone."""
+    place = Path(path)
+    page = custodian_report(release, original, **given)
+    written_whole(place, lambda part: part.write_text(page, encoding="utf-8"), private=True)
+    return place
+
+
+def assessment_plot(assessment: Assessment) -> Any:
+    """Chart how columns and pairs moved, and what was found again."""
+    return altair_chart(_first(assessment))
+
+
+def first_picture(assessment: Assessment) -> str:
+    """Draw what a notebook shows first; nothing where the libraries are not installed."""
+    return file_of(_first(assessment)) if can_draw() else ""
+
+
+def _first(assessment: Assessment) -> Chart:
+    moves = assessment.column_moves
+    one, other = assessment.n_records, assessment.n_protected
+    # Without the original the law of its values is unknown: the bound holds for any.
+    apart = KOLMOGOROV * ((one + other) / max(1, one * other)) ** 0.5
+    charts = [columns_chart(moves, dict.fromkeys(assessment.attributes, apart))]
+    variation: TotalVariation | None = assessment.result(TWO_WAY.id)
+    if variation is not None and len(variation.names) > 1:
+        charts.append(pairs_chart(variation.names, variation.of_pairs))
+    found = found_again_chart(assessment, None)
+    return _beside(charts + ([] if found is None else [found]), across=3)
+
+
+def advice_plot(advice: Advice) -> Any:
+    """Chart the error to expect of what was asked, and of what would be better."""
+    options = {str(option): option for option in (*advice.options, advice.asked)}
+    rows = [
+        {
+            "option": shortened(name, 60),
+            "error": option.over_variance,
+            "asked": "asked" if option == advice.asked else "at hand",
+        }
+        for name, option in sorted(options.items(), key=lambda both: both[1].over_variance)
+    ]
+    error = {
+        "field": "error",
+        "type": "quantitative",
+        "scale": {"type": "symlog", "constant": 0.01},
+    }
+    looks = {"field": "asked", "type": "nominal", "title": None}
+    order = ["asked", "at hand"]
+    spec = {
+        "data": {"values": rows},
+        "height": {"step": 20},
+        "mark": {"type": "point", "size": 70, "opacity": 1, "filled": True},
+        "encoding": {
+            "y": {"field": "option", "type": "nominal", "sort": None, "title": None},
+            "x": error | {"title": "squared error over variance (1: as good as the mean)"},
+            "color": looks
+            | {"scale": {"domain": order, "range": [var("protected"), var("original")]}},
+            "shape": looks | {"scale": {"domain": order, "range": ["diamond", "circle"]}},
+            "tooltip": [tip("option", "option"), tip("error", "error over variance", ".3~r")],
+        },
+    }
+    return altair_chart(Chart(spec, "Errors to expect, the least first."))
