@@ -123,6 +123,23 @@ def test_where_commas_are_decimal_marks_the_format_says_what_separates(tmp_path,
 # What is hidden ----------------------------------------------------------------------
 
 
+def test_text_changes_its_separator_with_its_format(tmp_path):
+    """Encoding and decimal mark stay; a comma that is the decimal mark separates nothing."""
+    text = TextFormat(separator="\t", decimal=",", encoding="utf-16")
+    write_data(TABLE, tmp_path / "people.tsv", text=text)
+    for name, separator in (("tsv", "\t"), ("tsv.gz", "\t"), ("csv", ";")):
+        out = tmp_path / name
+        protect_file(tmp_path / "people.tsv", out, text=text, format=name, keep=["SHARE"], **ASKED)
+        said = TextFormat(separator=separator, decimal=",", encoding="utf-16")
+        again = read_file(out / f"data.{name}", text=said).frame
+        assert again["SHARE"].dtype == pl.Float64
+    semicolons = TextFormat(separator=";")
+    write_data(TABLE, tmp_path / "people.csv", text=semicolons)
+    people = tmp_path / "people.csv"
+    protect_file(people, tmp_path / "a", text=semicolons, format="csv.gz", **ASKED)
+    assert gzip.decompress((tmp_path / "a" / "data.csv.gz").read_bytes()).startswith(b"AGE\n")
+
+
 def test_nothing_of_a_missing_cell_is_written_as_arrow(tmp_path):
     """The memory of a cell that became missing is cleared; a column of text and one of numbers."""
     frame = pl.DataFrame({"N": [NUMBER, 5, 7], "S": [SECRET * 3, "b", "c"]})
