@@ -53,9 +53,10 @@ def test_analyses_are_those_of_the_functions(tables):
     names = (*NUMBERS, "REGION")
     learnt = compare_classification(
         columns(before, names), columns(after, names),
-        threshold_classes(before["SAVINGS"].to_numpy(), 5000), estimator=TREE,
+        threshold_classes(before["SAVINGS"].to_numpy(), 5000),
+        class_attribute="SAVINGS", estimator=TREE,
     )  # fmt: skip
-    assert figures["classification"] == {"attribute": "SAVINGS", **learnt.to_dict()}
+    assert figures["classification"] == learnt.to_dict()
     assert figures["classification"]["seeds"] == list(range(10))
     formula = "TAX ~ INCOME + REGION"
     regression = compare_regressions(columns(before, names), columns(after, names), formula)
@@ -80,7 +81,8 @@ def test_the_class_attribute_is_not_learnt_from(tables):
     names = ("AGE", "INCOME")
     expected = compare_classification(
         columns(before, names), columns(after, names),
-        threshold_classes(before["TAX"].to_numpy(), 8000), estimator=TREE,
+        threshold_classes(before["TAX"].to_numpy(), 8000),
+        class_attribute="TAX", estimator=TREE,
     )  # fmt: skip
     assert found.classification.to_dict() == expected.to_dict()
     regions = mv.assess(before, after, NUMBERS, classes="REGION", estimator=TREE).classification

@@ -13,7 +13,11 @@ a file: its formula, what it takes, and how it is shown. The others are for all 
     showing     what they found as blocks of a document, where a group has no form of its own
     assess      the verb: two tables, opened and measured; analyses has what may be asked for
     assessment  what was found, as values, JSON and a document
-    attack      the verb: an intruder with partial knowledge
+    attack      the verb: an intruder with partial knowledge, whose `attacks` have a file each
+    attributes  columns as models take them; models has their fits, formula and classification
+                what is fitted and what is learnt
+    candidates  whom linkage looks for; nearest finds rows for attacks, by the same distances
+    estimates   rates and medians, never without an interval
     findings    what a custodian is told of a release
     promised    what a guarantee that lies beside the table promises, and whether there are pairs
 """

@@ -15,7 +15,7 @@ from microveil.measures.correcting import CorrectedComparison
 from microveil.measures.distributions import DISTRIBUTIONS, ONE_WAY, TOTAL_VARIATION, TWO_WAY
 from microveil.measures.goodness_of_fit import DISTANCE
 from microveil.measures.information_loss import INFORMATION_LOSS, LOSS
-from microveil.measures.learning import ClassificationComparison, Learnt
+from microveil.measures.learning import ClassificationComparison
 from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
 from microveil.measures.moments import MOMENTS, MomentComparison
 from microveil.measures.promised import promised
@@ -164,8 +164,8 @@ class Assessment:
     @property
     def classification(self) -> ClassificationComparison | None:
         """What a classifier learnt, where it was asked for."""
-        found: Learnt | None = self.result("f_measure")
-        return None if found is None else found.comparison
+        found: ClassificationComparison | None = self.result("f_measure")
+        return found
 
     @property
     def regression(self) -> RegressionComparison | None:

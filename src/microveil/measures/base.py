@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from microveil.measures.undefined import none_if_undefined, plain
 from microveil.text.document import Block
-from microveil.utility.undefined import none_if_undefined, plain
 
 __all__ = [
     "FURTHER",

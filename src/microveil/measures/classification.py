@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.utility.attributes import (
+from microveil.measures.attributes import (
     Attributes,
     checked_attributes,
     complete_records,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
 from microveil.measures.estimates import Estimate, Median, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
-from microveil.utility.undefined import as_json
+from microveil.measures.undefined import as_json
 
 __all__ = ["CLOSEST", "CLOSEST_RECORDS", "MEASURES", "ClosestRecords", "closest_records"]
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.showing import figures
+from microveil.measures.undefined import as_json
 from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure, signed_percent
-from microveil.utility.undefined import as_json
 
 __all__ = [
     "COLUMN_MOVES",

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import By, Compared, Entry, Group, Measure, Takes
+from microveil.measures.undefined import none_if_undefined
 from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
-from microveil.utility.undefined import none_if_undefined
 
 __all__ = [
     "DISTRIBUTIONS",

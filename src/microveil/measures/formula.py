@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.utility.attributes import Attributes
+from microveil.measures.attributes import Attributes
 
 __all__ = ["Formula", "coded_designs", "parse_formula"]
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from microveil.kernels import distributions as kernel
 from microveil.measures.base import By, Entry, Measure, Takes
 from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
+from microveil.measures.undefined import as_json, plain
 from microveil.table.blocks import SMALLEST_VARIANCE, mean_and_variance
 from microveil.table.sorting import InOrder, in_order
 from microveil.table.threads import in_threads
-from microveil.utility.undefined import as_json, plain
 
 __all__ = [
     "DISTANCE",

@@ -33,8 +33,8 @@ from microveil.measures.base import (
 )
 from microveil.measures.classification import classification_task
 from microveil.measures.showing import figures
+from microveil.measures.undefined import as_json
 from microveil.text.document import Block
-from microveil.utility.undefined import as_json
 
 __all__ = [
     "F_MAJORITY",
@@ -44,7 +44,6 @@ __all__ = [
     "MEASURES",
     "ClassComparison",
     "ClassificationComparison",
-    "Learnt",
     "MeanOverSeeds",
     "compare_classification",
     "mean_over_seeds",
@@ -117,6 +116,7 @@ class ClassComparison:
 class ClassificationComparison:
     """What was learnt from protected records; for the custodian, as it shows the original's."""
 
+    attribute: str  # whose classes, where it has a name
     estimator: str  # the classifier, with its settings
     seeds: tuple[int, ...]  # of classifier and, where there is a table to each, masking
     n_train: int  # records trained on and tested
@@ -138,6 +138,7 @@ def compare_classification(
     classes: ArrayLike,
     *,
     protected_classes: ArrayLike | None = None,
+    class_attribute: str = "",
     estimator: Any = None,
     seeds: Iterable[int] = range(10),
 ) -> ClassificationComparison:
@@ -160,6 +161,12 @@ def compare_classification(
     >>> found.classes[1].protected.value < 0.95, found.classes[1].majority
     (True, 0.0)
     """
+    if not original:
+        raise DataError(
+            "classes",
+            "there is nothing to learn from beside the class attribute",
+            "compare other attributes too",
+        )
     chosen = tuple(seeds)
     tables = [protected] * len(chosen) if isinstance(protected, Mapping) else list(protected)
     if not chosen or len(tables) != len(chosen):
@@ -181,6 +188,7 @@ def compare_classification(
     majority = task.f_measures(task.majority())
     n_tested = np.bincount(task.classes[task.test], minlength=len(task.labels))
     return ClassificationComparison(
+        attribute=class_attribute,
         estimator=text_of_estimator(task.estimator),
         seeds=chosen,
         n_train=len(task.train),
@@ -204,13 +212,13 @@ def compare_classification(
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     """Show figures by class, and what was trained on how many records."""
-    own = next((one.result for one in found if isinstance(one.result, Learnt)), None)
-    if own is None:
+    results = (one.result for one in found)
+    compared = next((own for own in results if isinstance(own, ClassificationComparison)), None)
+    if compared is None:
         return figures(found)
-    compared = own.comparison
     seeds = "one seed" if len(compared.seeds) == 1 else f"{len(compared.seeds)} seeds"
     said = (
-        f"Classes of {own.attribute}; {compared.n_train:,} records trained on, "
+        f"Classes of {compared.attribute}; {compared.n_train:,} records trained on, "
         f"{compared.n_test:,} tested, mean over {seeds}."
     )
     return figures(found, said)
@@ -219,67 +227,27 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 LEARNING = Group(title="Classification", beside="original", show=_show)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Learnt:
-    """What was learnt of which attribute's classes."""
-
-    attribute: str
-    comparison: ClassificationComparison
-
-
-def _learnt(
-    original: dict[str, Any],
-    protected: dict[str, Any],
-    *,
-    classes: Any,
-    protected_classes: Any,
-    class_attribute: str,
-    estimator: Any,
-) -> Learnt:
-    if not original:
-        raise DataError(
-            "classes",
-            "there is nothing to learn from beside the class attribute",
-            "compare other attributes too",
-        )
-    found = compare_classification(
-        original, protected, classes, protected_classes=protected_classes, estimator=estimator
-    )
-    return Learnt(attribute=class_attribute, comparison=found)
-
-
-def _protected(found: Learnt) -> dict[str, Figure]:
+def _protected(found: ClassificationComparison) -> dict[str, Figure]:
     return {
         compared.label: Figure(
             value=compared.protected.value,
             interval=compared.protected.interval,
             beside=compared.original.value,
         )
-        for compared in found.comparison.classes
+        for compared in found.classes
     }
-
-
-def _original(found: Learnt) -> dict[str, float]:
-    return {compared.label: compared.original.value for compared in found.comparison.classes}
-
-
-def _majority(found: Learnt) -> dict[str, float]:
-    return {compared.label: compared.majority for compared in found.comparison.classes}
 
 
 _measure = partial(
     Measure,
-    function=_learnt,
+    function=compare_classification,
     takes=Takes.PREDICTORS,
     needs_pairs=False,  # without pairs a release is learnt from with classes of its own
     by=By.CLASS,
     highest=1.0,
     better=Better.HIGHER,
     group=LEARNING,
-    entry=Entry(
-        name="classification",
-        write=lambda found, _: {"attribute": found.attribute, **found.comparison.to_dict()},
-    ),
+    entry=Entry(name="classification", write=lambda found, _: found.to_dict()),
     asked_by="classes",
     arguments=("classes", "protected_classes", "class_attribute", "estimator"),
 )
@@ -297,7 +265,7 @@ F_ORIGINAL = _measure(
     label="F-measure, trained on the original",
     short="original",
     explanation="what there was to learn",
-    figure=_original,
+    figure=lambda found: {own.label: own.original.value for own in found.classes},
     compared=Compared(seeded=True, counted=True, tabulated=False),
 )
 F_MAJORITY = _measure(
@@ -305,7 +273,7 @@ F_MAJORITY = _measure(
     label="F-measure of the most frequent class",
     short="majority",
     explanation="the guess of who learnt nothing",
-    figure=_majority,
+    figure=lambda found: {own.label: own.majority for own in found.classes},
     compared=Compared(varies=False, tabulated=False),
 )
 

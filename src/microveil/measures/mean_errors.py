@@ -8,7 +8,7 @@ from typing import Any
 
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
 from microveil.measures.information_loss import Errors, errors_of
-from microveil.utility.undefined import none_if_undefined
+from microveil.measures.undefined import none_if_undefined
 
 __all__ = ["ERRORS", "MEASURES"]
 

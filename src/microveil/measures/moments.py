@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
+from microveil.measures.undefined import none_if_undefined, plain
 from microveil.table.blocks import (
     SMALLEST_VARIANCE,
     Matrix,
@@ -24,7 +25,6 @@ from microveil.table.blocks import (
     summed,
     varying,
 )
-from microveil.utility.undefined import none_if_undefined, plain
 
 __all__ = [
     "CORRELATIONS",

@@ -25,15 +25,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
-from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes
-from microveil.measures.models import basis_of, fit_logistic
-from microveil.utility.attributes import (
+from microveil.measures.attributes import (
     Attributes,
     checked_attributes,
     complete_records,
     indicators,
 )
-from microveil.utility.undefined import as_json
+from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes
+from microveil.measures.models import basis_of, fit_logistic
+from microveil.measures.undefined import as_json
 
 __all__ = ["MEASURES", "PROPENSITY", "Propensity", "propensity"]
 

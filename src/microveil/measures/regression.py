@@ -16,14 +16,14 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
+from microveil.measures.attributes import Attributes, checked_attributes, complete_records
 from microveil.measures.base import Better, Compared, Entry, Group, Measure, Measured, Takes
 from microveil.measures.formula import Formula, coded_designs, parse_formula
 from microveil.measures.models import Basis, basis_of, fit_logistic
 from microveil.measures.showing import figures
+from microveil.measures.undefined import as_json
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure
-from microveil.utility.attributes import Attributes, checked_attributes, complete_records
-from microveil.utility.undefined import as_json
 
 __all__ = [
     "MEASURES",

@@ -20,10 +20,10 @@ from microveil.measures.base import Better, Entry, Group, Measure, Measured, Tak
 from microveil.measures.distributions import decile_levels
 from microveil.measures.rank_correlations import rank_correlations
 from microveil.measures.showing import figures
+from microveil.measures.undefined import as_json
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, items
-from microveil.utility.undefined import as_json
 
 __all__ = [
     "MEASURES",

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
+from microveil.measures.attributes import checked_attributes
 from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
 from microveil.measures.showing import figures
+from microveil.measures.undefined import none_if_undefined
 from microveil.schema import EPOCH, Kind
 from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure
-from microveil.utility.attributes import checked_attributes
-from microveil.utility.undefined import none_if_undefined
 
 __all__ = [
     "MEASURES",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.measures.base import Entry, Group, Measure, Measured, Takes
 from microveil.measures.showing import figures
+from microveil.measures.undefined import none_if_undefined
 from microveil.text.document import Block, Given, Tabulated, paragraph, tabulated
 from microveil.text.figures import figure
-from microveil.utility.undefined import none_if_undefined
 
 __all__ = ["MEASURES", "MISSING", "SubgroupMargins", "Subgroups", "compare_subgroups", "figures_in"]
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
 from microveil.measures.showing import figures
+from microveil.measures.undefined import none_if_undefined
 from microveil.table.blocks import Matrix
 from microveil.text import listed, one_line
 from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure
-from microveil.utility.undefined import none_if_undefined
 
 __all__ = [
     "MEASURES",

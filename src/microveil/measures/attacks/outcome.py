@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microveil.measures.estimates import Estimate, Median, excess, percent
+from microveil.measures.undefined import as_json
 from microveil.text import listed, shortened
 from microveil.text.document import Document, heading, items, paragraph, tabulated
 from microveil.text.figures import figure
-from microveil.utility.undefined import as_json
 
 __all__ = ["NO_CONTROL", "AttackOutcome", "AttackReport"]
 

@@ -229,16 +229,5 @@ def chance_of_one(counts: ArrayLike, n_records: int, n_drawn: int) -> NDArray[np
     >>> chance_of_one([0, 1, 2], 4, 2).round(4)
     array([0.    , 0.5   , 0.6667])
     """
-    count = np.asarray(counts, dtype=np.int64)
-    if n_drawn == n_records:
-        return np.equal(count, 1).astype(np.float64)
-    # As the chance that of all records selected exactly one is among those drawn.
-    left = n_records - n_drawn
-    possible = (count > 0) & (count - 1 <= left)
-    others = np.where(possible, count - 1, 0)
-    log_gamma = scipy.special.gammaln
-    logs = log_gamma(left + 1.0) - log_gamma(left - others + 1.0)
-    logs -= log_gamma(float(n_records)) - log_gamma(n_records - others + 0.0)
-    chances: NDArray[np.float64] = np.where(possible, np.exp(logs), 0.0)
-    chances *= count * (n_drawn / n_records)
+    chances: NDArray[np.float64] = scipy.stats.hypergeom.pmf(1, n_records, counts, n_drawn)
     return chances

@@ -1,1 +1,0 @@
-"""Formulas of information loss; which of them are shown, and how, is declared in `measures`."""
