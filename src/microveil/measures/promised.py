@@ -10,6 +10,7 @@ from microveil.files import FORMATS
 from microveil.guarantee import Guarantee
 from microveil.synthesis.measurements import Measurements
 from microveil.table import MissingCodes
+from microveil.text import enumerated
 
 __all__ = ["codes_in_release", "guarantee_beside", "has_pairs", "measurements_beside", "promised"]
 
@@ -18,20 +19,10 @@ SAME_IN_BOTH = ("method", "n_records", "epsilon", "delta", "rho")
 
 
 def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
-    """Read the guarantee that was written with a table.
+    """Read the guarantee that was written with a table of these columns.
 
-    Parameters
-    ----------
-    table : Path
-        The protected table.
-    columns : collection of str
-        Its columns.
-
-    Returns
-    -------
-    Guarantee or None
-        None where the table does not lie as a release is written, beside a guarantee for these
-        columns: a promise that belongs to another table must not be shown for this one.
+    None where the table does not lie as a release is written, beside a guarantee for these
+    columns: a promise that belongs to another table must not be shown for this one.
     """
     tables = {f"data{suffix}" for entry in FORMATS.values() for suffix in entry.suffixes[:1]}
     if table.name not in tables:
@@ -49,17 +40,8 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
 def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurements | None:
     """Read what a new table was drawn from, where it was written with the table.
 
-    Parameters
-    ----------
-    table : Path
-    guarantee : Guarantee or None
-        What `guarantee_beside` read for it.
-
-    Returns
-    -------
-    Measurements or None
-        None where there are none, or a domain or grid was read from the data, so that the
-        guarantee does not say it.
+    None where there are none, or a domain or grid was read from the data, so that the guarantee
+    does not say it.
 
     Raises
     ------
@@ -88,18 +70,11 @@ def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurement
 
 
 def codes_in_release(codes: MissingCodes, guarantee: Guarantee | None) -> MissingCodes:
-    """Return what stands for a missing value in a release.
+    """Return what stands for a missing value in a release, by that of the original.
 
-    Parameters
-    ----------
-    codes : MissingCodes
-        Of the original, and of a release without a guarantee.
-    guarantee : Guarantee or None
-        Protected attributes hold no codes but those that it names: another number that is a code
-        of the original's is a value there.
+    Protected attributes hold no codes but those that the guarantee names: another number that is
+    a code of the original's is a value there.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import microveil as mv
     >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "PAY": np.array([1, 2, 3, 1, 2, 3])}
@@ -161,9 +136,9 @@ def promised(guarantee: Guarantee | None) -> str | None:
         held = "" if cover.epsilon is None else repr(cover.epsilon).removesuffix(".0")
         covered.setdefault(held, []).append(name.value)
     shown = [
-        f"epsilon {held} at {' and '.join(names)} scope"
+        f"epsilon {held} at {enumerated(names)} scope"
         if held
-        else f"{' and '.join(names)} scope not covered"
+        else f"{enumerated(names)} scope not covered"
         for held, names in covered.items()
     ]
     if guarantee.delta:

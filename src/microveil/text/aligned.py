@@ -56,14 +56,17 @@ def aligned(
     room = _room(indent)
     if room is None or _width(wide) <= room:
         return [indent + _line(row, wide, left) for row in cells]
-    if _width(needed) > room:
-        words = [place for place in left if place < len(needed)] or [0]
-        flexible = max(words, key=needed.__getitem__)
-        narrower = needed[flexible] - (_width(needed) - room)
-        longest = max(_longest_word(row[flexible]) for row in cells if len(row) > flexible)
-        if narrower < max(NARROWEST, longest):
-            return [_stacked(row, needed, left, room, indent) for row in cells]
-        needed[flexible] = narrower
+    words = {place for place in left if place < len(needed)} or {0}
+    least = {
+        place: max(NARROWEST, *(_longest_word(row[place]) for row in cells if len(row) > place))
+        for place in words
+    }
+    full = list(needed)
+    while _width(needed) > room:
+        wider = [place for place in words if needed[place] > least[place]]
+        if not wider:
+            return [_stacked(row, full, left, room, indent) for row in cells]
+        needed[max(wider, key=needed.__getitem__)] -= 1
     return [_in_lines(row, needed, left, indent) for row in cells]
 
 
