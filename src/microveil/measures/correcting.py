@@ -22,17 +22,10 @@ MOST_CATEGORIES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectedComparison:
-    """What correcting the shares of a release regains of those of its original.
-
-    Attributes
-    ----------
-    corrected : CorrectedShares
-    original : float64 array (n_categories,)
-        Shares of the original, which are the custodian's.
-    """
+    """What correcting the shares of a release regains of those of its original."""
 
     corrected: CorrectedShares
-    original: NDArray[np.float64]
+    original: NDArray[np.float64]  # shares of the original, which are the custodian's
 
     @property
     def moved(self) -> float:

@@ -19,22 +19,11 @@ def measured(
     measures: Iterable[Measure] | None = None,
     attempt: Attempt | None = None,
 ) -> dict[str, Measured]:
-    """Take measures of two tables.
+    """Take measures of two tables, by default all that are registered, and return them by id.
 
-    Parameters
-    ----------
-    tables : Tables
-    measures : iterable of Measure, optional
-        By default all that are registered. Those that need pairs that there are not, or that
-        nobody asked for, are left out.
-    attempt : callable, optional
-        Is given a measure and the work of its function, and returns what that returns, or what
-        stands for it where it fails.
-
-    Returns
-    -------
-    dict of Measured
-        By id. Measures that share a function share its result.
+    Those that need pairs that there are not, or that nobody asked for, are left out; those that
+    share a function share its result. ``attempt`` is given a measure and the work of its function,
+    and returns what that returns, or what stands for it where it fails.
 
     Examples
     --------
@@ -59,19 +48,7 @@ def measured(
 
 
 def measured_publicly(release: Table, names: Iterable[str]) -> dict[str, Measured]:
-    """Take the measures that may be published with a release: of the release alone.
-
-    Parameters
-    ----------
-    release : Table
-    names : iterable of str
-        The attributes that were protected.
-
-    Returns
-    -------
-    dict of Measured
-        By id; without what is for the custodian only.
-    """
+    """Take the measures that may be published with a release, of its protected attributes."""
     columns = {name: column_of(release, name) for name in names}
     return {
         measure.id: Measured(measure=measure, result=measure.function(columns), names=())

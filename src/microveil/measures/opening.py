@@ -37,28 +37,15 @@ MOST_CATEGORIES = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Opened:
-    """A table and its release, and what is known of them.
-
-    Attributes
-    ----------
-    original, protected : Table
-    control : Table or None
-        Of people who are not in the original, where there is one.
-    paired : bool
-        Whether the records of both are in the same order.
-    roles : dict of Role
-        What a recipe says that attributes are to an intruder.
-    orders : dict
-        Of the attributes that are listed as categories, the words in order, or None.
-    guarantee : Guarantee or None
-    measurements : Measurements or None
-    """
+    """A table and its release, and what is known of them."""
 
     original: Table
     protected: Table
-    paired: bool
-    control: Table | None = None
+    paired: bool  # whether the records of both are in the same order
+    control: Table | None = None  # of people who are not in the original
+    # What a recipe says that attributes are to an intruder.
     roles: Mapping[str, Role] = field(default_factory=dict)
+    # Of the attributes that are listed as categories, the words in order, or None.
     orders: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     guarantee: Guarantee | None = None
     measurements: Measurements | None = None

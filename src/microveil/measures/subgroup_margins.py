@@ -39,21 +39,8 @@ def subgroup_margins(
 ) -> Subgroups:
     """Add margins of noise to what was found of subgroups, or why there are none.
 
-    Parameters
-    ----------
-    found : Subgroups
-    names : sequence of str
-        Of the attributes of numbers that means were taken of.
-    measurements : Measurements or None
-        What the release was drawn from, where that is known.
-    guarantee : Guarantee or None
-        What it promises, where that is known.
-
-    Returns
-    -------
-    Subgroups
-        The margins are a function of the measurements, of public figures and of the subgroups
-        asked for: drawn alike each time.
+    They are a function of the measurements that the release was drawn from, of public figures and
+    of the subgroups asked for: alike each time. ``names`` are those that means were taken of.
 
     Notes
     -----
@@ -103,22 +90,12 @@ def _reason(guarantee: Guarantee | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Trials:
-    """What all trials have in common.
-
-    Attributes
-    ----------
-    measurements : Measurements
-    found : Subgroups
-    by : tuple of int
-        Positions of the columns of the subgroups among the attributes.
-    numbers : tuple of int
-        Of the attributes that means are taken of; -1 for one that was not drawn.
-    """
+    """What all trials have in common."""
 
     measurements: Measurements
     found: Subgroups
-    by: tuple[int, ...]
-    numbers: tuple[int, ...]
+    by: tuple[int, ...]  # positions of the columns of the subgroups among the attributes
+    numbers: tuple[int, ...]  # of those that means are taken of; -1 for one that was not drawn
 
     @classmethod
     def of(cls, measurements: Measurements, found: Subgroups, names: Sequence[str]) -> "_Trials":

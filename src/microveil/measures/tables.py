@@ -72,38 +72,21 @@ def _no_columns(names: Iterable[str]) -> tuple[Columns, Columns]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tables:
-    """The original and the release, and what is asked of them.
+    """The original and the release, and what is asked of them."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The attributes of numbers.
-    original, protected : float64 arrays or AttributeMatrix (n_records, n_attributes)
-        Their values, NaN where missing; as many records in both only where they are paired.
-    paired : bool
-        Whether the records are in the same order.
-    texts : dict of (codes, codes, categories)
-        The attributes of text that are compared; a missing cell is a category of its own.
-    ranks : dict of (array, array)
-        Of those of them whose categories have an order, the rank of each record's category; NaN
-        where it has none.
-    nominal : frozenset of str
-        The attributes of numbers that are categories in no order.
-    columns : callable
-        Reads columns of both tables by their names.
-    asked : dict
-        What was asked for, by argument.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the attributes of numbers
+    # Their values, NaN where missing; as many records in both only where they are paired.
     original: Matrix
     protected: Matrix
     paired: bool = True
+    # The attributes of text that are compared; a missing cell is a category of its own.
     texts: Mapping[str, Codes] = field(default_factory=dict)
+    # Of those whose categories have an order, each record's rank; NaN where it has none.
     ranks: Mapping[str, tuple[Column, Column]] = field(default_factory=dict)
-    nominal: frozenset[str] = frozenset()
+    nominal: frozenset[str] = frozenset()  # attributes of numbers that are categories in no order
+    # Reads columns of both tables by their names.
     columns: Callable[[Iterable[str]], tuple[Columns, Columns]] = _no_columns
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)  # by argument
     _known: dict[Any, dict[str, Any]] = field(default_factory=dict, init=False)
 
     @property
