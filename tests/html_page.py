@@ -1,9 +1,12 @@
 """A page as elements, for tests of what it says and where."""
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-__all__ = ["Node", "read", "rows_of", "table_of"]
+from microveil.report import shell
+
+__all__ = ["Node", "read", "rows_of", "table_of", "written"]
 
 EMPTY = {"meta", "circle", "line", "path", "rect", "use", "br"}
 
@@ -70,3 +73,10 @@ def table_of(root, head):
     """Return the cells of the table whose first head begins so, row by row, the heads first."""
     (table,) = (t for t in root.all("table") if next(t.all("th")).text.startswith(head))
     return [[cell.text for cell in row.all("th", "td")] for row in table.all("tr")]
+
+
+def written(document):
+    """Return a document as pages have it, charts by what they say, without space between tags."""
+    template = shell._environment().get_template("blocks.html")
+    module = template.make_module({"figure": lambda chart: chart.says})
+    return re.sub(r"\s*\n\s*", "", f"{module.blocks(document.blocks, 2)}")

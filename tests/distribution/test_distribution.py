@@ -110,7 +110,7 @@ def test_the_wheel_holds_all_files_of_the_package_and_no_others(wheel):
     ours = run(*listing, folder=ROOT).splitlines()
     packed = {name for name in contents(wheel) if ".dist-info/" not in name}
     assert packed == {name.removeprefix("src/") for name in ours if (ROOT / name).exists()}
-    assert {"microveil/py.typed", "microveil/report/style.css"} <= packed
+    assert {"microveil/py.typed", "microveil/report/page.css"} <= packed
 
 
 def test_no_file_of_the_package_is_left_out_as_a_product():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from microveil.report.documents import written
+from html_page import written
 from microveil.text import one_line
 from microveil.text.document import (
     Chart,
@@ -121,4 +121,4 @@ def test_a_fold_and_a_chart_are_written_in_every_form():
     (block,) = page.to_dict()["blocks"]
     assert [own["kind"] for own in block["blocks"]] == ["paragraph", "chart"]
     assert block["blocks"][1]["spec"] == {"mark": "point"}
-    assert "AGE moved most" in written(page, level=1, prefix="p")
+    assert "AGE moved most" in written(page)

@@ -1,4 +1,4 @@
-"""The parts of a page: markup, numbers, axes and the figures that matter."""
+"""The parts of a page: documents, numbers and the figures that matter."""
 
 import html
 import math
@@ -8,22 +8,20 @@ from fractions import Fraction
 import numpy as np
 import polars
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
+from html_page import written
 from microveil.compare import compare
 from microveil.guarantee.guarantee import statement_of
 from microveil.report import key_figures
-from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
 from microveil.report.columns import columns_of
-from microveil.report.documents import written
-from microveil.report.markup import Markup, element, fragment
 from microveil.report.wording import number, percent, rounded_up, shown
 from microveil.schema import Kind
 from microveil.table import open_table
-from microveil.text import one_line, readable
+from microveil.text import one_line
 from microveil.text.document import (
     Code,
     Document,
@@ -33,27 +31,6 @@ from microveil.text.document import (
     paragraph,
     tabulated,
 )
-
-FINITE = st.floats(-1e9, 1e9, allow_subnormal=False)
-WHOLE = st.integers(-10_000, 10_000)
-
-
-@given(st.text(), st.text())
-def test_text_comes_out_of_markup_as_it_went_in(text, value):
-    """Whatever the text, its element holds no other element, and reads as the text did."""
-    written = element("td", text, title=value)
-    inner = written.removeprefix("<td").removesuffix("</td>")
-    attribute, _, told = inner.partition('">')
-    assert html.unescape(told) == readable(text)
-    assert html.unescape(attribute.removeprefix(' title="')) == readable(value)
-    assert not set("<>") & set(told)
-    assert not set('<>"') & set(attribute.removeprefix(' title="'))
-
-
-def test_markup_is_not_escaped_twice():
-    """Markup goes in as it stands; text beside it is escaped."""
-    assert fragment(Markup("<b>"), "&", [None, "<", 3]) == "<b>&amp;&lt;3"
-
 
 MARKED = st.text(alphabet="ab 1.-+=#*`|\\_<>[]~&\n\u202e", min_size=1).filter(one_line)
 
@@ -65,8 +42,8 @@ def test_a_name_is_shown_on_the_page_as_it_is(name):
     page = Document(
         (heading(1, name), paragraph(name), items([Strong(name)]), tabulated(["a"], [[Code(name)]]))
     )
-    told = written(page, level=2, prefix="g")
-    assert told.startswith(f'<h2 id="g1">{shown}</h2><p>{shown}</p>')
+    told = written(page)
+    assert told.startswith(f"<h2>{shown}</h2><p>{shown}</p>")
     assert f"<li><strong>{shown}</strong></li>" in told
     assert f'<th scope="row"><code>{shown}</code></th>' in told
 
@@ -76,7 +53,7 @@ def test_what_a_statement_is_given_is_shown_as_it_is(words):
     """Marks, line ends and numbers of letters in a value do nothing to the template around it."""
     guarantee = mv.plan({"AGE": np.arange(9)}, method="mdav", k=3, attributes=["AGE"]).guarantee
     own = replace(guarantee, title=words, kept=(words, "CITY"), remarks=(words, "Last."))
-    told = written(statement_of(own.to_dict()), level=2, prefix="g")
+    told = written(statement_of(own.to_dict()))
     shown = html.escape(one_line(words))
     assert f"</code>: {shown} (" in told
     assert f"<p>{shown}, CITY. They are" in told
@@ -88,11 +65,11 @@ def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
     name = "**bold** `code` | pipe"
     people = {name: np.arange(40), "kind": np.array([name, "<b>"] * 20)}
     release = mv.protect(people, method="mdav", k=5, attributes=[name], keep=["kind"])
-    told = written(statement_of(release.guarantee.to_dict()), level=2, prefix="g")
+    told = written(statement_of(release.guarantee.to_dict()))
     assert f'<th scope="row">{name}</th>' in told
     found = compare(people, methods="mdav", k=5, runs=2, attributes=[name], classes="kind",
                     estimator=GaussianNB())  # fmt: skip
-    told = written(found.document, level=2, prefix="g")
+    told = written(found.document)
     assert f"of class {name}" in told
     assert "of class &lt;b&gt;, " in told
 
@@ -121,60 +98,6 @@ def test_what_is_not_there_is_told():
     assert shown(-1, Kind.DATE) == "1969-12-31"
     assert shown(1e9, Kind.DATE).startswith("day ")
     assert shown(0, Kind.BOOLEAN) == "no"
-
-
-@given(FINITE, FINITE, st.sampled_from([Kind.DECIMAL, Kind.WHOLE, Kind.DATE]))
-def test_ticks_lie_within_the_range_and_apart(low, high, kind):
-    """Every tick is in the range, in order, and no label runs into the next."""
-    if kind is Kind.DATE:
-        low, high = max(low, -700_000), min(high, 2_000_000)
-    assume(high - low > 1e-6 * max(abs(low), abs(high)) and high - low > 1e-3)
-    axis = linear_axis("a", low, high, kind, 280.0)
-    places = [axis.place(value, 0, 280) for value, _ in axis.ticks]
-    assert places == sorted(places)
-    assert all(-1e-6 <= place <= 280 + 1e-6 for place in places)
-    if len(places) > 3:
-        room = LETTER_WIDTH * max(len(label) for _, label in axis.ticks)
-        assert min(np.diff(places)) >= room * 0.98
-
-
-@pytest.mark.parametrize("low", [2.0**62, -(2.0**62), 2.0**53, 1e300, 1e-300, 5e-324, 0.0, -7.5])
-@pytest.mark.parametrize("apart", [0, 1, 2, 7, 8, 9, 20])
-def test_ends_that_floats_hardly_tell_apart_have_an_axis(low, apart):
-    """Whatever is between them, both ends are on it, and ticks within it."""
-    high = low
-    for _ in range(apart):
-        high = math.nextafter(high, math.inf)
-    axis = linear_axis("a", low, high, Kind.DECIMAL, 280.0)
-    assert axis.lower <= low <= high <= axis.upper
-    assert axis.ticks
-    beside = 1e-6 * (axis.upper - axis.lower)
-    assert all(axis.lower - beside <= value <= axis.upper + beside for value, _ in axis.ticks)
-
-
-@given(st.floats(1e-9, 1.0))
-def test_an_axis_of_shares_begins_at_nought_and_holds_the_most(most):
-    """Bars are compared by their length, so the axis starts at 0; its last tick is its end."""
-    axis = share_axis("%", most)
-    assert axis.lower == 0 == axis.ticks[0][0]
-    assert axis.upper >= most * (1 - 1e-6)
-    assert axis.ticks[-1][0] == pytest.approx(axis.upper)
-
-
-@given(st.lists(FINITE, min_size=2, max_size=30), st.sampled_from([0.01, 1.0, 1000.0]))
-def test_a_bent_axis_keeps_the_order(values, threshold):
-    """Larger values lie farther along, on either side of 0."""
-    ordered = np.sort(np.array(values))
-    assume(ordered[-1] > ordered[0])
-    axis = bent_axis("a", ordered[0], ordered[-1], threshold, Kind.DECIMAL, 280.0)
-    assert np.all(np.diff(axis.places(ordered, 0, 280)) >= 0)
-    assert all(axis.lower <= value <= axis.upper for value, _ in axis.ticks)
-
-
-def test_what_lies_beyond_an_axis_is_drawn_at_its_end():
-    """No mark leaves the frame."""
-    axis = linear_axis("a", 0.0, 10.0, Kind.DECIMAL, 280.0)
-    assert axis.places(np.array([-5.0, 5.0, 99.0]), 0, 100).tolist() == [0, 50, 100]
 
 
 def protected(method, **asked):

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from microveil.compare.store import written_whole
-from microveil.report.markup import Markup, element
+from microveil_papers.html.markup import Markup, element
 from microveil_papers.paper import Chart, Figure, Series
 
 __all__ = ["chart_markup", "draw_figure"]
 
-# Those of the page (report/style.css), which has a lighter set for the dark.
+# Those of the page (html/style.css), which has a lighter set for the dark.
 COLOURS = ("#0072b2", "#d55e00", "#007a5a", "#a8478a", "#8a6100", "#000099", "#9955ff", "#000000")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))

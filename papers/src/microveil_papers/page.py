@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from microveil.report.markup import Child, Markup, element, fragment
-from microveil.report.page import Part, page
-from microveil.report.sections import Section
-from microveil.report.tables import definitions, table
 from microveil.report.wording import number
 from microveil_papers.drawing import chart_markup
 from microveil_papers.given import TITLE, Given, clauses_of
+from microveil_papers.html.markup import Child, Markup, element, fragment
+from microveil_papers.html.page import Part, page
+from microveil_papers.html.sections import Section
+from microveil_papers.html.tables import definitions, table
 from microveil_papers.paper import (
     Case,
     Claim,

@@ -1,6 +1,5 @@
 """Reports: HTML pages that open from disk, for custodian or public; figures are of `measures`."""
 
-from microveil.report.chart import Spread
 from microveil.report.comparison import comparison_report
 from microveil.report.comparison_map import draw_map
 from microveil.report.key_figures import KeyFigure, key_figures
@@ -8,7 +7,6 @@ from microveil.report.pages import custodian_report, demonstration_report, publi
 
 __all__ = [
     "KeyFigure",
-    "Spread",
     "comparison_report",
     "custodian_report",
     "demonstration_report",

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.report.bins import AttributeBins, bins_of
-from microveil.report.chart import Side
 from microveil.report.margins import Known, is_declared
 from microveil.synthesis.fitting import MeasuredPair, measured_pairs
 from microveil.synthesis.tables import axes_of
@@ -17,6 +17,7 @@ from microveil.table import Table
 __all__ = ["Edge", "MeasuredTables", "PairTable", "measured_tables"]
 
 Float = NDArray[np.float64]
+Side = Literal["original", "protected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

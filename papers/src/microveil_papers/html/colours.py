@@ -1,6 +1,6 @@
 """The colours of pages and pictures, by what they are for: a set for light, dark and paper."""
 
-__all__ = ["DARK", "LIGHT", "PAPER", "colour_rules", "in_light"]
+__all__ = ["colour_rules"]
 
 LIGHT = {
     "page": "#ffffff",
@@ -79,17 +79,6 @@ def colour_rules() -> str:
         f"@media (prefers-color-scheme: dark) {{ :root {{ {_declared(DARK)} }} }}\n"
         f"@media print {{ :root {{ {_declared(PAPER)} }} }}\n"
     )
-
-
-def in_light(rules: str) -> str:
-    """Put the colours of the light scheme into rules, for programs that know no schemes.
-
-    >>> in_light("svg .page { fill: var(--page); }")
-    'svg .page { fill: #ffffff; }'
-    """
-    for name, colour in LIGHT.items():
-        rules = rules.replace(f"var(--{name})", colour)
-    return rules
 
 
 def _declared(colours: dict[str, str]) -> str:

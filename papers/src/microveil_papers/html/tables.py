@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from microveil.report.markup import Child, Markup, element
+from microveil_papers.html.markup import Child, Markup, element
 
 __all__ = ["definitions", "hidden_table", "table"]
 

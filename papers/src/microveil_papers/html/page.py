@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from microveil.report.colours import colour_rules
-from microveil.report.markup import Markup, element, fragment
-from microveil.report.sections import Section
+from microveil_papers.html.colours import colour_rules
+from microveil_papers.html.markup import Markup, element, fragment
+from microveil_papers.html.sections import Section
 
 __all__ = ["Part", "page"]
 
@@ -58,7 +58,7 @@ def page(
     str
         HTML, with one heading of the first level and no reference to anything outside.
     """
-    own = resources.files("microveil.report")
+    own = resources.files("microveil_papers.html")
     rules = [own.joinpath(name).read_text(encoding="utf-8") for name in ("chart.css", "style.css")]
     style = "".join([colour_rules(), *rules])
     head = element(
@@ -126,7 +126,7 @@ def _section(section: Section, level: int, labels: str) -> Markup:
     heading = element(f"h{level}", section.title, id=section.identifier)
     return element(
         "section",
-        None if section.heads_itself else heading,
+        heading,
         section.body,
         aria_labelledby=labels,
     )
