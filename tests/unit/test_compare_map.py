@@ -236,7 +236,7 @@ def test_the_map_is_drawn_in_a_file(found, tmp_path):
 
 
 def best_of(comparison):
-    """The rows of the first table of the answer: scope, epsilon, model, method and all else."""
+    """The rows of the first table of the answer: guarantee, epsilon, method and all else."""
     table = next(block for block in comparison.document.blocks if isinstance(block, Tabulated))
     return [[plain(cell) for cell in row] for row in table.rows]
 
@@ -245,7 +245,7 @@ def test_the_answer_tells_what_the_spread_allows():
     """How many others of the guarantee these runs do not tell from the best; of one run nothing."""
     best = ("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)
     near = made(best, ("idp-ls", 5, 1.0, "vector", "dp", 21.0, 3.0))
-    assert best_of(near) == [["vector", "1", "DP", "dp-um", "5", "20 ± 2.48", "3", "1 of 1"]]
+    assert best_of(near) == [["vector DP", "1", "dp-um", "5", "20 ± 2.5", "3", "1 of 1"]]
     apart = made(best, ("idp-ls", 5, 1.0, "vector", "dp", 30.0, 3.0))
     assert best_of(apart)[0][-1] == "0 of 1"
     once = made(best, ("idp-ls", 5, 1.0, "vector", "dp", 30.0, 3.0), runs=(0.0,))
@@ -258,17 +258,21 @@ def test_every_guarantee_has_its_best(found):
     guarantee = ["scope", "epsilon", "model"]
     best = {row[:3]: row[3] for row in reversed(rows.select(*guarantee, "method").rows())}
     told = best_of(found)
-    models = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anon.", "none": "none"}
+    words = {("none", "k-anonymity"): "k-anonymity", ("none", "none"): "no epsilon"}
     expected = {
-        (scope, "-" if epsilon is None else f"{epsilon:g}", models[model]): method
+        (
+            words.get((scope, model), f"{scope} {model.upper().replace('I', 'i')}"),
+            "-" if epsilon is None else f"{epsilon:g}",
+        ): method
         for (scope, epsilon, model), method in best.items()
     }
-    assert {tuple(row[:3]): row[3].removesuffix(" †") for row in told} == expected
-    places = [list(GROUPS).index(row[0]) for row in told]
-    assert places == sorted(places)
+    assert {tuple(row[:2]): row[2].removesuffix(" †") for row in told} == expected
+    scopes = [row[0].split()[0] for row in told]
+    assert list(dict.fromkeys(scopes)) == ["row", "vector", "cluster", "k-anonymity", "no"]
     strong = ("dp-um", 8, 1.0, "vector", "dp", 150.0, 3.0)
     both = made(("idp-vector", 5, 1.0, "vector", "idp", 20.0, 3.0), strong)
-    assert [row[2:4] for row in best_of(both)] == [["DP", "dp-um"], ["iDP", "idp-vector"]]
+    told = [[row[0], row[2]] for row in best_of(both)]
+    assert told == [["vector DP", "dp-um"], ["vector iDP", "idp-vector"]]
 
 
 def test_the_answer_says_what_the_best_does_not_give():
@@ -323,7 +327,7 @@ def test_a_partition_held_is_told_where_its_method_is_best():
         found = compare(ages, methods=f"record-dp:{steps}", k=10, epsilon=5, runs=2, seed=1,
                         **REQUEST)  # fmt: skip
         assert found.summary["scope"].to_list() == ["vector"]
-        assert best_of(found)[0][2:4] == ["iDP", f"record-dp ({steps[10:]}) †"]
+        assert best_of(found)[0][:3:2] == ["vector iDP", f"record-dp ({steps[10:]}) †"]
         told = flat(found.answer)
         assert "record-dp with the noise scales held; record-dp with the rank " in told
     ranking = compare(ages, methods="record-dp:partition=ranking", k=10, epsilon=5, runs=2,

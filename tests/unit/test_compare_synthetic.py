@@ -113,7 +113,7 @@ def test_it_is_said_why_it_stands_at_0(numbers):
     assert "Rows of dp-synthetic follow nobody, so that all are ranked by the two-way" in answer
     assert told in answer
     # Its two structures are hardly told apart.
-    assert re.search(r"row \| 3 \| DP \| dp-synthetic \((tree, )?delta 1e-09\) ", answer)
+    assert re.search(r"row DP \| 3 \| dp-synthetic \((tree, )?delta 1e-09\) ", answer)
     assert told in " ".join(re.sub("<[^>]+>", " ", comparison_report(numbers)).split())
 
 
@@ -235,7 +235,7 @@ def test_of_categories_alone_what_cannot_run_is_listed_with_its_reason(of_words)
         assert f"attribute 'PLACE': {method} ranks values" in refused[method]
     answer = " ".join(of_words.answer.split())
     assert "Refused: 2 of 4 configurations - laplace, epsilon 3: attribute 'PLACE'" in answer
-    assert "| row | 3 | DP | dp-synthetic |" in answer
+    assert "| row DP | 3 | dp-synthetic |" in answer
 
 
 def test_of_categories_alone_it_is_said_who_stands_on_no_map(of_words):

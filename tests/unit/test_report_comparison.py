@@ -193,7 +193,7 @@ def test_every_figure_stands_in_the_table_with_its_interval():
     )
     half = 4.302652729749464 / math.sqrt(3)
     _, (first, second) = table_of(page)
-    assert first == ["dp-um (isotonic)", "vector", "1", "DP", "5", f"20 ± {half:.2f}", "3", "3",
+    assert first == ["dp-um (isotonic)", "vector", "1", "DP", "5", f"20 ± {half:.2g}", "3", "3",
                      "3", "14", "9", "all"]  # fmt: skip
     assert (second[3], second[-1]) == ("iDP", "")
     alone = made(("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0), runs=(0.0,))

@@ -9,6 +9,7 @@ import polars
 
 from microveil.compare.columns import (
     GROUPS,
+    NO_SCOPE,
     RISK,
     Column,
     Measures,
@@ -108,18 +109,16 @@ def _table(column: Column, chosen: Sequence[tuple[Row, list[Row]]], common: Comm
         **({} if column.label or RISK not in chosen[0][0] else {"linked, %": RISK}),
     }
     heads = [
-        "scope",
+        "guarantee",
         "epsilon",
-        "model",
         "method",
         "k",
         "mean" + (f", {column.measure.unit}" if column.measure.unit else ""),
     ]
     rows = [
         [
-            best["scope"],
+            _guarantee(best),
             NOTHING if best["epsilon"] is None else f"{best['epsilon']:g}",
-            MODELS[best["model"]],
             method_words(best, common),
             NOTHING if best["k"] is None else str(best["k"]),
             with_spread(best, column.name),
@@ -129,6 +128,13 @@ def _table(column: Column, chosen: Sequence[tuple[Row, list[Row]]], common: Comm
         for best, group in chosen
     ]
     return [head, tabulated([*heads, *shown, "as good"], rows)]
+
+
+def _guarantee(row: Row) -> str:
+    """Name scope and model, in few letters: a terminal of 80 columns has room for the table."""
+    if row["scope"] == NO_SCOPE:
+        return "no epsilon" if row["model"] == "none" else str(row["model"])
+    return f"{row['scope']} {MODELS[row['model']]}"
 
 
 def _of_class(measure: str, column: Column) -> str:
@@ -319,4 +325,5 @@ def with_spread(row: Row, name: str) -> str:
     if value is None or low is None or high is None or math.isclose(low, high):
         return figure(value)
     # An end may be cut off where the measure ends.
-    return f"{figure(value)} ± {figure(max(value - low, high - value))}"
+    half = float(f"{max(value - low, high - value):.2g}")
+    return f"{figure(value)} ± {figure(half)}"

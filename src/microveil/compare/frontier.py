@@ -37,24 +37,11 @@ def beaten(
 ) -> NDArray[np.bool_]:
     """Say which configurations another one beats by more than the spread of the runs.
 
-    Parameters
-    ----------
-    losses, risks : array_like (n_configurations, 3)
-        Means, and lower and upper ends of their intervals, which may be the means themselves; ends
-        of NaN reach everywhere.
-    epsilons, strengths : array_like (n_configurations,)
-        A larger epsilon is worse, a larger strength is better.
-    conditions : array_like of bool (n_configurations, n_conditions)
-        What each guarantee hangs on; one with a condition beats none without it.
+    Of losses and risks, (n, 3), there are means, and the ends of their intervals, which may be the
+    means themselves; ends of NaN reach everywhere. One with a condition, (n, n_conditions), beats
+    none without it. Beaten is what one that guarantees as much has a mean loss and a mean risk no
+    larger than, and an interval of the one or of the other that ends below where its own begins.
 
-    Returns
-    -------
-    bool array (n_configurations,)
-        True where one that guarantees as much has a mean loss and a mean risk no larger, and
-        its interval of the one or of the other ends below where that of the configuration begins.
-
-    Examples
-    --------
     >>> losses = [[5, 4, 6], [7, 6, 8], [5.5, 4.5, 6.5]]
     >>> beaten(losses, [[1, 1, 1], [2, 2, 2], [1, 1, 1]], [1, 1, 1], [3, 3, 3], [[]] * 3)
     array([False,  True, False])

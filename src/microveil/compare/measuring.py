@@ -57,24 +57,14 @@ UNKNOWN = "cannot be known again: "
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Records:
-    """The records of a table as runs are measured by them: the original's, or a release's.
+    """The records of a table as runs are measured by them: the original's, or a release's."""
 
-    Attributes
-    ----------
-    numbers : float64 array (n_records, n_attributes)
-        Of the attributes that are numbers, or categories in an order; NaN where missing.
-    codes : dict of intp arrays (n_records,)
-        Of those in no order: positions in their lists, the one behind the last where missing.
-    has_pairs : bool
-        Whether each record stands where its person does in the original.
-    columns : dict of Numbers
-        As released, where there are no pairs.
-    """
-
+    # Of numbers, or categories in an order, (n_records, n_attributes); NaN where missing.
     numbers: NDArray[np.float64]
+    # Of those in no order positions in their lists; the one behind the last where missing.
     codes: Mapping[str, NDArray[np.intp]]
-    has_pairs: bool = True
-    columns: Mapping[str, Numbers] = field(default_factory=dict)
+    has_pairs: bool = True  # whether each record stands where its person does
+    columns: Mapping[str, Numbers] = field(default_factory=dict)  # as released without pairs
 
     @classmethod
     def of(cls, cells: Mapping[Attribute, Numbers]) -> "Records":
