@@ -203,7 +203,7 @@ def test_protect_finds_what_an_assessment_finds(people):
     page = (people / "out-custodian/report.html").read_text()
     figures = assessed["relations"]
     assert f"{figures['n_kept']} of {figures['n_pairs']} pairs of columns" in page
-    assert "The columns that fare worst" in page
+    assert "Columns, the worst first" in page
 
 
 def test_what_was_lost_is_in_nothing_that_is_published(people):

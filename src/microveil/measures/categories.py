@@ -17,8 +17,6 @@ __all__ = [
     "MEASURES",
     "POSTERIOR_ODDS",
     "SHARE_KEPT",
-    "CategoryComparison",
-    "compare_categories",
 ]
 
 
@@ -53,19 +51,12 @@ class CategoryComparison:
         }
 
 
-def compare_categories(
+def _compared(
     original: NDArray[np.signedinteger],
     protected: NDArray[np.signedinteger],
     categories: Sequence[str],
 ) -> CategoryComparison:
-    """Count moves from category to category, record by record.
-
-    Examples
-    --------
-    >>> compare_categories(np.array([0, 0, 1]), np.array([0, 1, 1]), ["a", "b"]).moves
-    array([[1, 1],
-           [0, 1]])
-    """
+    """Count moves from category to category, record by record, of codes of categories."""
     count = len(categories)
     moves = np.bincount(original * count + protected, minlength=count * count)
     return CategoryComparison(categories=tuple(categories), moves=moves.reshape(count, count))
@@ -76,7 +67,7 @@ CATEGORIES = Group(title="Categories")
 
 _measure = partial(
     Measure,
-    function=compare_categories,
+    function=_compared,
     takes=Takes.TEXT,
     needs_pairs=True,
     by=By.ATTRIBUTE,

@@ -31,8 +31,6 @@ __all__ = [
     "LARGEST_MOVE",
     "MEASURES",
     "ColumnMove",
-    "CommonValues",
-    "column_move",
     "move_of_numbers",
     "move_of_shares",
     "moved_most",
@@ -193,19 +191,10 @@ def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
     )
 
 
-def column_move(
+def _column_move(
     before: Floats, after: Floats, is_text: bool, is_nominal: bool
 ) -> ColumnMove | None:
-    """Compare a column of an assessment, NaN where missing; None where one side has no value.
-
-    Text is given as the codes of its categories; numbers may stand for such, too.
-
-    Examples
-    --------
-    >>> both = np.array([1.0, 3.0]), np.array([2.0, 6.0, np.nan])
-    >>> column_move(*both, False, False).mean
-    (2.0, 4.0)
-    """
+    """Compare a column of an assessment: numbers, or text as the codes of its categories."""
     if not is_text:
         found = move_of_numbers(before, after, has_mean=not is_nominal)
         return None if found is None else found[0]
@@ -275,7 +264,7 @@ LARGEST_MOVE = Measure(
     short="largest change",
     explanation="0 = unchanged",
     scale="as a share of the original's",
-    function=column_move,
+    function=_column_move,
     takes=Takes.EACH,
     needs_pairs=False,
     by=By.ATTRIBUTE,

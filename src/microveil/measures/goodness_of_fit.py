@@ -31,7 +31,6 @@ __all__ = [
     "MEASURES",
     "SORTED_ERROR",
     "Distributions",
-    "FitTest",
     "compare_distributions",
     "decile_bins",
     "merged_sums",

@@ -10,7 +10,7 @@ from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
 from microveil.measures.information_loss import Errors, errors_of
 from microveil.measures.undefined import none_if_undefined
 
-__all__ = ["ERRORS", "MEASURES"]
+__all__ = ["MEASURES"]
 
 ERRORS = Group(title="Errors of values")
 

@@ -34,6 +34,7 @@ __all__ = [
     "Correlations",
     "MomentComparison",
     "Moments",
+    "before_and_after",
     "compare_moments",
     "correlations_of",
     "moments",
@@ -187,7 +188,8 @@ MOMENTS = Group(title="Means and variances")
 CORRELATIONS = Group(title="Correlations")
 
 
-def _figures(moment: str, found: MomentComparison) -> list[Figure]:
+def before_and_after(moment: str, found: Any) -> list[Figure]:
+    """Return a moment of each attribute of the release, beside the original's."""
     before, after = (getattr(side, moment).tolist() for side in (found.original, found.protected))
     return [Figure(value=y, beside=x) for x, y in zip(before, after, strict=True)]
 
@@ -238,8 +240,8 @@ _matrix = partial(
 )
 
 OF_ATTRIBUTES = (
-    _moment(id="mean", label="mean", figure=partial(_figures, "means"), lowest=-math.inf),
-    _moment(id="variance", label="variance", figure=partial(_figures, "variances")),
+    _moment(id="mean", label="mean", figure=partial(before_and_after, "means"), lowest=-math.inf),
+    _moment(id="variance", label="variance", figure=partial(before_and_after, "variances")),
 )
 OF_PAIRS = (
     _matrix(

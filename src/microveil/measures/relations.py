@@ -31,10 +31,7 @@ __all__ = [
     "PAIRS_KEPT",
     "RELATIONS",
     "SAMPLED",
-    "Relation",
     "Relations",
-    "compare_relations",
-    "cramers_v",
     "sampled_records",
 ]
 
@@ -150,35 +147,13 @@ def sampled_records(n_records: int) -> NDArray[np.int64] | None:
     return np.sort(random.choice(n_records, SAMPLED, replace=False)).astype(np.int64)
 
 
-def compare_relations(
+def _compared(
     original: Mapping[str, Column],
     protected: Mapping[str, Column],
     nominal: Collection[str],
     n_records: int,
 ) -> Relations:
-    """Compare the relations of two tables, whose records need not be paired.
-
-    Parameters
-    ----------
-    original, protected : dict of float64 arrays (n_sampled,)
-        The same columns, at most `SAMPLED` records of each table: numbers, ranks or codes; NaN
-        where a cell is missing.
-    nominal : collection of str
-        Columns of codes, the same in both tables.
-    n_records : int
-        How many records the original has.
-
-    Returns
-    -------
-    Relations
-
-    Examples
-    --------
-    >>> before = {"AGE": np.arange(50.0), "PAY": np.arange(50.0), "SEX": np.arange(50.0) % 2}
-    >>> found = compare_relations(before, {**before, "PAY": before["PAY"][::-1]}, {"SEX"}, 50)
-    >>> found.n_pairs, found.n_kept, found.strongest[0].release
-    (1, 0, -1.0)
-    """
+    """Compare the relations of records of two tables: numbers, ranks or codes; NaN is missing."""
     names = list(original)[:MOST_COLUMNS]
     sides = [{name: side[name] for name in names} for side in (original, protected)]
     ordered = [name for name in names if name not in nominal]
@@ -186,7 +161,7 @@ def compare_relations(
     others = [pair for pair in combinations(names, 2) if not set(pair) <= set(ordered)]
     if others:
         for known, levels in zip(strengths, _levels(sides, ordered), strict=True):
-            known.update(_cramers_v(levels, others))
+            known.update(_of_pairs(levels, others))
     pairs = [
         Relation(
             columns=pair,
@@ -236,31 +211,14 @@ def _levels(sides: Sequence[Mapping[str, Column]], ordered: Collection[str]) -> 
     return levels
 
 
-def _cramers_v(levels: Levels, pairs: Sequence[tuple[str, str]]) -> Strengths:
+def _of_pairs(levels: Levels, pairs: Sequence[tuple[str, str]]) -> Strengths:
     n_values = len(pairs) * len(levels[pairs[0][0]])
-    found = in_threads(lambda pair: cramers_v(*(levels[name] for name in pair)), pairs, n_values)
+    found = in_threads(lambda pair: _cramers_v(*(levels[name] for name in pair)), pairs, n_values)
     return dict(zip(pairs, found, strict=True))
 
 
-def cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Return Cramér's V of two columns of codes with Bergsma's (2013) correction.
-
-    Parameters
-    ----------
-    one, other : int64 array (n_records,)
-        -1 where a cell is missing.
-
-    Returns
-    -------
-    float
-        0 to 1; NaN where a column is constant.
-
-    Examples
-    --------
-    >>> codes = np.array([0, 0, 1, 1, 0, 1, 0, 1])
-    >>> cramers_v(codes, codes), cramers_v(codes, np.zeros(8, np.int64))
-    (1.0, nan)
-    """
+def _cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+    """Return Cramér's V of codes, -1 where missing, by Bergsma's correction; NaN of a constant."""
     present = (one >= 0) & (other >= 0)
     if not present.all():
         one, other = one[present], other[present]
@@ -303,7 +261,7 @@ PAIRS_KEPT = Measure(
     explanation="100 = each is within 0.1 or 30 % of the original's",
     unit="%",
     highest=100.0,
-    function=compare_relations,
+    function=_compared,
     takes=Takes.SAMPLE,
     needs_pairs=False,
     better=Better.HIGHER,

@@ -25,7 +25,6 @@ __all__ = [
     "RULES",
     "Rule",
     "RuleOutcome",
-    "Violations",
     "check_rules",
     "comparable",
     "parse_rule",

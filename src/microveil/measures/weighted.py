@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
+from microveil.measures.base import Better, By, Entry, Group, Measure, Measured, Takes
+from microveil.measures.moments import before_and_after
 from microveil.measures.showing import figures
 from microveil.measures.undefined import none_if_undefined
 from microveil.table.blocks import Matrix
@@ -26,12 +27,7 @@ from microveil.text.figures import figure
 
 __all__ = [
     "MEASURES",
-    "WEIGHTED",
-    "WeightedComparison",
-    "WeightedMoments",
-    "WeightedShares",
     "Weights",
-    "compare_weighted_moments",
     "compare_weighted_shares",
     "weighted_moments",
 ]
@@ -155,20 +151,10 @@ def weighted_moments(matrix: Matrix, weights: Floats | None) -> WeightedMoments:
     return WeightedMoments(means=means, variances=variances, totals=totals)
 
 
-def compare_weighted_moments(
+def _compared_moments(
     original: Matrix, protected: Matrix, *, weights: Weights
 ) -> WeightedComparison:
-    """Take weighted moments of two tables.
-
-    Examples
-    --------
-    >>> weights = Weights(column="W", original=np.array([1.0, 3.0]), protected=np.ones(2))
-    >>> found = compare_weighted_moments(
-    ...     np.array([[20.0], [30.0]]), np.array([[25.0], [41.0]]), weights=weights
-    ... )
-    >>> found.total_errors
-    array([-0.4])
-    """
+    """Take weighted moments of two tables."""
     return WeightedComparison(
         original=weighted_moments(original, weights.original),
         protected=weighted_moments(protected, weights.protected),
@@ -264,11 +250,6 @@ def _shares(name: str, found: WeightedShares) -> tuple[Block, ...]:
 WEIGHTED = Group(title="Weighted figures", show=_show)
 
 
-def _figures(moment: str, found: WeightedComparison) -> list[Figure]:
-    before, after = (getattr(side, moment).tolist() for side in (found.original, found.protected))
-    return [Figure(value=y, beside=x) for x, y in zip(before, after, strict=True)]
-
-
 _measure = partial(
     Measure,
     needs_pairs=False,
@@ -279,7 +260,7 @@ _measure = partial(
 )
 _moment = partial(
     _measure,
-    function=compare_weighted_moments,
+    function=_compared_moments,
     takes=Takes.NUMBERS,
     in_blocks=True,
     better=Better.UNCHANGED,
@@ -291,11 +272,13 @@ MEASURES = (
     _moment(
         id="weighted_mean",
         label="weighted mean",
-        figure=partial(_figures, "means"),
+        figure=partial(before_and_after, "means"),
         lowest=-math.inf,
     ),
     _moment(
-        id="weighted_variance", label="weighted variance", figure=partial(_figures, "variances")
+        id="weighted_variance",
+        label="weighted variance",
+        figure=partial(before_and_after, "variances"),
     ),
     _moment(
         id="weighted_total_error",
