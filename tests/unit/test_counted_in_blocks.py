@@ -15,7 +15,7 @@ def test_threads_count_what_one_would():
     expected = np.where((found < 0).any(axis=0), 0, N_BLOCKS)
     blocks = [slice(block, block + 1) for block in range(N_BLOCKS)]
     assert 0 < np.count_nonzero(expected) < N_QUERIES / 10
-    for _ in range(8):
+    for _ in range(4):
         counts = counted_in_blocks(
             lambda block, asked: found[block.start][asked], N_QUERIES, blocks
         )
