@@ -298,8 +298,10 @@ async def _document(request: Request) -> Response:
                 text = await run_in_threadpool(path.read_text, "utf-8")
     if text is None:
         raise HTTPException(404)
+    from microveil.report.shell import still  # the room of pages, loaded where one is shown
+
     kind = "image/svg+xml" if which == "picture" else "text/html"
-    return Response(text, media_type=kind, headers={"Content-Security-Policy": ALONE})
+    return Response(still(text), media_type=kind, headers={"Content-Security-Policy": ALONE})
 
 
 async def _recipe_of_release(request: Request) -> Response:

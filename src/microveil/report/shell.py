@@ -4,6 +4,7 @@ A policy in the head of a page forbids browsers to load anything, and to run any
 programs that the page came with.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -19,7 +20,9 @@ from microveil.report.theme import colour_rules
 from microveil.text.document import FIGURE, Chart, Code, Strong, Text, plain
 from microveil.text.readable import readable
 
-__all__ = ["page"]
+__all__ = ["page", "still"]
+
+PROGRAM = re.compile(r"<script>.*?</script>\n?", re.DOTALL)
 
 
 def page(template: str, *, interactive: bool, own: Sequence[str] = (), **values: Any) -> str:
@@ -63,6 +66,15 @@ def page(template: str, *, interactive: bool, own: Sequence[str] = (), **values:
         style=Markup(colour_rules() + rules),  # noqa: S704 -- our own
         **values,
     )
+
+
+def still(page: str) -> str:
+    """Return a page without its programs, for a place that lets none run: charts stay as SVG.
+
+    >>> still("<p>1</p><script>run()</script>")
+    '<p>1</p>'
+    """
+    return PROGRAM.sub("", page)
 
 
 @cache
