@@ -47,7 +47,7 @@ def test_the_folder_of_a_release_is_assessed_by_what_it_promises(place, version)
     """Its table and its guarantee are found; the statement is written anew."""
     told = run("assess", "people.csv", "release", folder=place)
     assert told.returncode == 0
-    promised = re.search(r"promised +(.*), epsilon 1 at cluster", told.stdout)
+    promised = re.search(r"promised: (.*), epsilon 1 at cluster", told.stdout)
     assert promised[1] == MODELS[version]
     guarantee = mv.Guarantee.read(place / "release" / "guarantee.json")
     assert "**The rows of this release are not covered.**" in guarantee.statement()
