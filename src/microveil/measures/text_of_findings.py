@@ -6,6 +6,7 @@ from typing import Any
 from microveil.measures.column_moves import COMMON, HEADS, ColumnMove, moved_most, worst_rows
 from microveil.measures.relations import Relations
 from microveil.text import aligned, one_line, shortened, wrapped
+from microveil.text.figures import figure, figures_to
 
 __all__ = ["custodian_lines", "custodian_text", "linkage_in_words", "warnings_of"]
 
@@ -50,9 +51,10 @@ def linkage_in_words(linked: Mapping[str, Any]) -> str:
     n_sampled, n_records = linked["n_sampled"], linked["n_records"]
     who = f"all {n_records:,}" if n_sampled == n_records else f"{n_sampled:,} sampled"
     return (
-        f"{linked['percent']:.3g} % of {who} records (95 % interval {low:.3g} to {high:.3g} %), "
+        f"{figure(linked['percent'])} % of {who} records "
+        f"(95 % interval {figures_to((low, high))} %), "
         f"by who knows all original values of {linked.get('known', 'the protected attributes')}, "
-        f"distances {linked['distances']}; by chance {linked['by_chance']:.2g} %"
+        f"distances {linked['distances']}; by chance {figure(linked['by_chance'])} %"
     )
 
 
@@ -64,7 +66,7 @@ def _prose(manifest: Mapping[str, Any]) -> Iterator[str]:
     most = [moved_most(_moves(found))]
     if worst is not None:
         most.append(
-            f"'{worst['attribute']}', whose distribution moved by {worst['distance']:.3g} "
+            f"'{worst['attribute']}', whose distribution moved by {figure(worst['distance'])} "
             f"({worst['measure']}; 0 is alike, 1 is apart)"
         )
     if any(most):
@@ -85,9 +87,9 @@ def _moves(found: Mapping[str, Any]) -> dict[str, ColumnMove]:
 
 
 def _moved_value(value: Mapping[str, Any]) -> str:
-    before, after = 100 * value["share"], 100 * value["share_in_release"]
+    before, after = figure(100 * value["share"]), figure(100 * value["share_in_release"])
     what = "are 0" if value["is_zero"] else "are one and the same"
     return (
-        f"{shortened(value['attribute'])}: {before:.3g} % of the values {what} in the original, "
-        f"{after:.3g} % in the release"
+        f"{shortened(value['attribute'])}: {before} % of the values {what} in the original, "
+        f"{after} % in the release"
     )
