@@ -124,7 +124,8 @@ def test_the_band_of_categories_is_one_of_total_variation():
     """Those of missing cells are left out, as in the distance that it is beside."""
     shares, n_records = np.array([0.5, 0.3, 0.1, 0.1]), 1000
     names = ("a", "b", "c", "(missing)")
-    own = CategoryColumn(name="A", categories=names, original=shares, protected=shares)
+    asked = {"original": shares, "protected": shares, "codes": np.arange(4)}
+    own = CategoryColumn(name="A", categories=names, **asked)
     band = sampling_distance(own, n_records, n_records)
     present, random = shares[:3] / 0.9, np.random.default_rng(3)
     drawn = (

@@ -151,7 +151,9 @@ def _ground(column: NumberColumn, sides: Mapping[str, Float]) -> Ground:
     most = min(MOST_BINS, max(FEWEST_BINS, math.ceil(2 * len(reference) ** (1 / 3))))
     edges = _edges(lower, upper, step, threshold, most)
     scale: dict[str, Any] = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
-    marks: dict[str, Any] = {"labelOverlap": True, "format": "~s", "tickCount": 6}
+    # Each label with a prefix of its own: one for all would write 50 as 0M beside a million.
+    label = "format(datum.value, '~s')"
+    marks: dict[str, Any] = {"labelOverlap": True, "labelExpr": label, "tickCount": 6}
     measure = "quantitative"
     if column.kind is Kind.DATE:
         measure, marks = "temporal", {"labelOverlap": True, "tickCount": 6}
