@@ -11,6 +11,7 @@ from typing import Any
 from microveil.errors import RequestError
 from microveil.report.theme import CONFIG, in_light
 from microveil.text.document import Chart
+from microveil.text.readable import readable
 
 __all__ = ["altair_chart", "can_draw", "digest", "file_of", "of_page", "programs", "svg_of"]
 
@@ -59,15 +60,18 @@ def _library(name: str) -> Any:
 
 def of_page(chart: Chart) -> dict[str, Any]:
     """Return what Vega-Lite is to draw in the colours of a page, six digits to a figure."""
-    spec: dict[str, Any] = _rounded({"config": CONFIG, **chart.spec})
+    spec: dict[str, Any] = _drawable({"config": CONFIG, **chart.spec})
     return spec
 
 
-def _rounded(value: Any) -> Any:
+def _drawable(value: Any) -> Any:
+    """Round figures, and make text readable: a control in it would end the process that draws."""
     if isinstance(value, dict):
-        return {name: _rounded(own) for name, own in value.items()}
+        return {name: _drawable(own) for name, own in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(own) for own in value]
+        return [_drawable(own) for own in value]
+    if isinstance(value, str):
+        return readable(value)
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
@@ -85,7 +89,7 @@ def svg_of(chart: Chart, prefix: str) -> str:
 
 def file_of(chart: Chart) -> str:
     """Draw a chart as an SVG that stands alone."""
-    return _numbered(_library("vl_convert").vegalite_to_svg(in_light(chart.spec)), "c")
+    return _numbered(_library("vl_convert").vegalite_to_svg(in_light(_drawable(chart.spec))), "c")
 
 
 def _numbered(drawn: str, prefix: str) -> str:
@@ -96,7 +100,7 @@ def _numbered(drawn: str, prefix: str) -> str:
 
 def altair_chart(chart: Chart) -> Any:
     """Return a chart as Altair's, for notebooks."""
-    return _library("altair").Chart.from_dict(in_light(chart.spec))
+    return _library("altair").Chart.from_dict(in_light(_drawable(chart.spec)))
 
 
 @cache
