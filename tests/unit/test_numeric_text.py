@@ -142,5 +142,5 @@ def test_assess_names_it(folder):
     given = ["assess", "people.csv", "people.csv", "--separator", ";"]
     shown = " ".join(run(*given, folder=folder).stdout.split())
     for name, what in NAMED.items():
-        assert f"Taken as text: {name}; its text looks like numbers with {what}" in shown
-    assert "Taken as text: AGE" not in shown
+        assert f"taken as text: {name}; its text looks like numbers with {what}" in shown
+    assert "taken as text: AGE" not in shown
