@@ -351,8 +351,8 @@ def test_attacks_go_by_the_guarantee_too(folder, tables):
     done = run("attack", "people.csv", "out/data.csv", "--control", "others.csv", "--known", "AGE",
                "--secret", "REGION", folder=folder)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "median distance, released rows: " in done.stdout
-    assert "median distance, control group: " in done.stdout
+    assert "median distance, released rows, in standard deviations" in done.stdout
+    assert "median distance, control group, in standard deviations" in done.stdout
     people = mv.invented_people(60, seed=1)
     shuffled = mv.protect(people, method="mdav", k=4, attributes=["AGE", "VISITS"], shuffle=True)
     assert not attack(people, shuffled, n_attacks=20).paired

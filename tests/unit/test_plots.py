@@ -126,7 +126,8 @@ def test_a_pair_is_drawn_by_the_shares_of_its_records(release):
     for row in rows:
         size, town = int(row["one"].removeprefix("from ")), row["other"]
         own = release.data.filter((polars.col("HOUSEHOLD") == size) & (polars.col("TOWN") == town))
-        assert row["share"] == pytest.approx(100 * len(own) / len(release.data))
+        share = 100 * len(own) / len(release.data)
+        assert row["share"] == pytest.approx(share, rel=1e-5)
 
 
 def test_what_cannot_be_plotted_is_refused_with_a_remedy(people, release):

@@ -1,6 +1,5 @@
 """The parts of a page: documents, numbers and the figures that matter."""
 
-import html
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -10,6 +9,7 @@ import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
@@ -38,7 +38,7 @@ MARKED = st.text(alphabet="ab 1.-+=#*`|\\_<>[]~&\n\u202e", min_size=1).filter(on
 @given(MARKED)
 def test_a_name_is_shown_on_the_page_as_it_is(name):
     """As text, as strong words and as code, in a list, a cell and a heading, on one line."""
-    shown = html.escape(one_line(name))
+    shown = escape(one_line(name))
     page = Document(
         (heading(1, name), paragraph(name), items([Strong(name)]), tabulated(["a"], [[Code(name)]]))
     )
@@ -54,7 +54,7 @@ def test_what_a_statement_is_given_is_shown_as_it_is(words):
     guarantee = mv.plan({"AGE": np.arange(9)}, method="mdav", k=3, attributes=["AGE"]).guarantee
     own = replace(guarantee, title=words, kept=(words, "CITY"), remarks=(words, "Last."))
     told = written(statement_of(own.to_dict()))
-    shown = html.escape(one_line(words))
+    shown = escape(one_line(words))
     assert f"</code>: {shown} (" in told
     assert f"<p>{shown}, CITY. They are" in told
     assert f"<ul><li>{shown}</li><li>Last.</li></ul>" in told
