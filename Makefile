@@ -48,7 +48,7 @@ named-data:
 	@test -n "$$MICROVEIL_DATA" || \
 	  { echo "MICROVEIL_DATA must name the folder of the data: see docs/reproduce.md" >&2; exit 2; }
 
-demo: $(VENV)/.installed ## Protect invented people in four ways and explain the outcome
+demo: $(VENV)/.installed-report ## Protect invented people in four ways and explain the outcome
 	$(BIN)/microveil demo -o build/demo --overwrite
 
 # One paper after another; a call that was stopped is continued. FLAGS=--quick is for a look.
