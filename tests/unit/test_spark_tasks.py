@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -19,6 +20,10 @@ from microveil.synthesis.cuts import Candidates  # noqa: E402
 from microveil.synthesis.measuring import Counter, JitteredCodes  # noqa: E402
 from microveil.synthesis.tables import Axis  # noqa: E402
 from microveil.table import GridColumn  # noqa: E402
+
+needs_spark = pytest.mark.skipif(
+    find_spec("pyspark") is None, reason="types of columns are Spark's: install the extra spark"
+)
 
 KINDS = {"WHOLE": (Kind.WHOLE, Fraction(1)), "DECIMAL": (Kind.DECIMAL, Fraction(1, 100))}
 
@@ -49,6 +54,7 @@ def of_column(told, n_records, own=None, *, missing="keep"):
     return table.column_of(own or attribute(), told, n_records, **rules)
 
 
+@needs_spark
 def test_cells_are_put_on_the_grid_and_missing_ones_stay_missing():
     """Of every type that a column may have."""
     units, told = on_grid(pa.array([5, None, 90], pa.int16()), attribute())
@@ -62,6 +68,7 @@ def test_cells_are_put_on_the_grid_and_missing_ones_stay_missing():
     assert (told["units0"]["missing"], told["units0"]["infinite"]) == (2, 1)
 
 
+@needs_spark
 def test_values_outside_the_bounds_are_counted_or_clamped():
     """And refused by their number alone."""
     cells = pa.array([5, 777, -3, 8])
@@ -74,6 +81,7 @@ def test_values_outside_the_bounds_are_counted_or_clamped():
     assert told["units0"]["outside"] == 0
 
 
+@needs_spark
 def test_a_value_that_no_grid_holds_is_told_by_its_rule():
     """As in memory, and whichever batch it is in."""
     _, told = on_grid(pa.array([1e300, 7.5]), attribute("DECIMAL"))
@@ -82,6 +90,7 @@ def test_a_value_that_no_grid_holds_is_told_by_its_rule():
         of_column([good["units0"], told["units0"]], 3, attribute("DECIMAL"))
 
 
+@needs_spark
 def test_missing_values_are_refused_with_their_number_or_left_out():
     """Infinite ones too; a column without any value only where being without is a value."""
     cells = pa.array([float("inf"), None, float("nan"), 1.0])
@@ -99,6 +108,7 @@ def test_missing_values_are_refused_with_their_number_or_left_out():
     assert of_column([none["units0"]], 2, missing="protect").n_present == 0
 
 
+@needs_spark
 def test_records_are_numbered_in_the_order_of_their_keys_and_no_key_is_there_twice():
     """Across batches too; keys that are missing, or the one before them, are told of."""
     keys = [pa.array(own, pa.string()) for own in ([None, None, "a"], [], ["a", "b", "b"], ["c"])]
