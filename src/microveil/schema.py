@@ -13,6 +13,7 @@
 
 import datetime
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -29,6 +30,7 @@ __all__ = [
     "Categories",
     "Cells",
     "Code",
+    "Declared",
     "Domain",
     "GivenCode",
     "Kind",
@@ -347,6 +349,48 @@ class Attribute:
         values *= step
         values /= parts
         return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What is publicly declared of a column beside a request: by its file, or by a codebook.
+
+    None of it is read from values; what is not declared is None or empty.
+
+    Attributes
+    ----------
+    label : str or None
+        What the column is called in words.
+    kind : Kind or None
+    role : Role or None
+    bounds : pair of numbers or dates, or None
+    resolution : int, float, Fraction or None
+    categories : mapping
+        Every category that there is, in order, with what it stands for. None is missing.
+    is_ordered : bool
+        Whether their order means something.
+    missing_codes : tuple
+        Codes that stand for a missing value.
+
+    Examples
+    --------
+    >>> Declared(categories={1: "male", 2: "female"}, missing_codes=(9,)).has_domain
+    True
+    """
+
+    label: str | None = None
+    kind: Kind | None = None
+    role: Role | None = None
+    bounds: tuple[Any, Any] | None = None
+    resolution: int | float | Fraction | None = None
+    categories: Mapping[GivenCode, str] = field(default_factory=dict)
+    is_ordered: bool = False
+    missing_codes: tuple[GivenCode, ...] = ()
+
+    @property
+    def has_domain(self) -> bool:
+        """Whether bounds or categories are declared."""
+        return self.bounds is not None or bool(self.categories)
 
 
 def written(value: Fraction, kind: Kind) -> int | float | str:

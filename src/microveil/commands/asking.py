@@ -9,16 +9,19 @@ from typing import Any
 import polars
 
 from microveil.errors import RequestError
+from microveil.files.labelled import labelled
 from microveil.files.outline import size_of
 from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import UNSAID, TextFormat
 from microveil.methods import METHODS
 from microveil.protect.arguments import arguments as known_arguments
+from microveil.protect.declarations import accepted
 from microveil.protect.domains import interval_kind
 from microveil.protect.parts import named_attributes, read_parts
 from microveil.protect.recipe import file_of_recipe, merged, read_recipe
 from microveil.schema import Kind, Ordered
 from microveil.table import (
+    Labels,
     MissingCodes,
     ResolutionFromData,
     bounds_from_data,
@@ -77,9 +80,11 @@ def asked_of(
         decimals=_read_as_decimals(asked),
         as_text=_read_as_text(asked, calculated),
         of_one_kind=lambda name: name not in calculated,
-        missing=codes_of(asked).words_of,
+        missing=_codes_read(asked, file.labels).words_of,
     )
     with_names_resolved(asked, source.columns)
+    if "accept" in asked:
+        asked = accepted(labelled(source), asked)
     declared = {*source.never_missing} & {*(named_attributes(asked) or ())}
     if declared and asked.get("missing") == "protect":
         never = {name: "never" for name in source.columns if name in declared}
@@ -98,6 +103,13 @@ def asked_of(
     if decimals_from_data:
         asked["resolution"] = {**_resolutions_seen(source, asked), **asked.get("resolution", {})}
     return source, asked
+
+
+def _codes_read(asked: Mapping[str, Any], labels: Mapping[str, Labels]) -> MissingCodes:
+    """Return what stands for a missing value as a file is read: what it declares, if accepted."""
+    if "accept" not in asked:
+        return codes_of(asked)
+    return codes_of(asked).and_of({name: own.missing_codes for name, own in labels.items()})
 
 
 def _is_large(path: str | Path, text: TextFormat | None, asked: Mapping[str, Any]) -> bool:

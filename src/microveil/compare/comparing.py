@@ -29,6 +29,7 @@ from microveil.compare.running import (
 from microveil.compare.store import Store, described, opened
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.measures.analyses import Analyses
+from microveil.protect.declarations import accepted
 from microveil.protect.parts import Part, named_attributes
 from microveil.protect.recipe import merged, read_recipe
 
@@ -149,7 +150,8 @@ def compare(
     >>> found.summary["scope"].to_list()
     ['row', 'vector', 'vector']
     """
-    given = _given(arguments, {} if recipe is None else read_recipe(recipe))
+    asked_for = _given(arguments, {} if recipe is None else read_recipe(recipe))
+    given = accepted(table, asked_for)
     parts = given.pop("parts", None)
     grid = read_grid(methods, k, epsilon, runs, given, seeded=classes is not None, parts=parts)
     if parts is not None:

@@ -191,6 +191,11 @@ class OpenedFile:
         return self._table.names
 
     @property
+    def labels(self) -> Mapping[str, Labels]:
+        """What the file, or the schema beside it, says of its columns in words."""
+        return self._beside.labels
+
+    @property
     def has_types(self) -> bool:
         """Whether the file says what its columns are; words for missing values are no text then."""
         return self._format.has_types

@@ -246,6 +246,10 @@ class Arguments:
         entry=Number,
         column="resolution",
     )
+    accept: Literal["file"] | None = argument(
+        "file: take what the file declares, code lists and missing codes, as publicly known.",
+        choices=("file",),
+    )
     outside: Literal["error", "clamp"] = argument(
         "error or clamp.", choices=("error", "clamp"), default="error"
     )

@@ -108,6 +108,10 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     resolution : dict of float, optional
         The step to which values are rounded, 0.01 for cents. Needed for floats; whole
         numbers have 1. `resolution_from_data` reads it off the table.
+    accept : {"file"}, optional
+        Take what the table's file declares as publicly known: code lists as categories, and
+        missing codes, for every protected attribute where this request says nothing itself.
+        Values outside the lists are refused, or see ``outside``.
     types : dict of str, optional
         What each column must hold, "whole number", "decimal", "yes/no", "date" or "text"; one
         that holds something else is refused.

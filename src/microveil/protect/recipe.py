@@ -20,6 +20,10 @@ identifiers, weights and attributes that the recipe does not name are left out.
 ``categories_from_data = true`` says of a list of categories that it was read from the data, as
 `categories_from_data` reads them: the guarantee then says so.
 
+``accept = "file"`` takes what the file itself declares (code lists, missing codes) for all that
+the recipe does not say. Text with one of the two roles is then protected, or refused where the
+file lists no categories.
+
 ``[[parts]]``, each with its ``attributes``, ``method``, ``k``, ``epsilon`` and steps, protect
 attributes by methods of their own in one release, see `parts`; ``shuffle = true`` releases a
 part's rows in a random order of their own. Attributes that no part names are left out.
@@ -42,6 +46,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from microveil.errors import FileError, Problems, RequestError, one_error, stands_alone
 from microveil.protect.arguments import DECLARED, Argument, Arguments, arguments, said
+from microveil.protect.declarations import accepted
 from microveil.schema import Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 
@@ -140,7 +145,8 @@ def read_recipe(recipe: Recipe) -> dict[str, Any]:
     contents, written = _contents(recipe)
     written.pop("file", None)  # said of the file, and no argument
     version, entries = written.pop("microveil", None), written.pop("attributes")
-    asked = written | (_of_attributes(entries, contents["attributes"]) if entries else {})
+    of_attributes = partial(_of_attributes, accepts="accept" in written)
+    asked = written | (of_attributes(entries, contents["attributes"]) if entries else {})
     problems = Problems()
     problems += _of_parts(asked.get("parts", ()), entries)
     if "parts" in asked:
@@ -274,13 +280,14 @@ def _of_parts(
 
 
 def _of_attributes(
-    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]
+    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any], *, accepts: bool
 ) -> dict[str, Any]:
     """Make arguments of what a recipe says of attributes.
 
-    Values are the objects as given: some are marked as read from the data.
+    Values are the objects as given: some are marked as read from the data. Where what the file
+    declares is accepted, the file may list the categories of text.
     """
-    chosen = [name for name, entry in entries.items() if _is_protected(entry)]
+    chosen = [name for name, entry in entries.items() if _is_protected(entry, accepts=accepts)]
     kept = [name for name, entry in entries.items() if entry["role"] == Role.NON_CONFIDENTIAL]
     # Attributes even where nothing is left to protect: a recipe's silence chooses no column.
     asked: dict[str, Any] = {
@@ -300,9 +307,9 @@ def _of_attributes(
     return asked
 
 
-def _is_protected(entry: Mapping[str, Any]) -> bool:
+def _is_protected(entry: Mapping[str, Any], *, accepts: bool) -> bool:
     """Whether a recipe asks to protect an attribute: by its role, if it has numbers or a list."""
-    has_domain = bool(entry.get("bounds") or entry.get("categories"))
+    has_domain = accepts or bool(entry.get("bounds") or entry.get("categories"))
     may_be = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
     return may_be and (has_domain or Kind(entry["type"]).is_numeric)
 
@@ -338,7 +345,8 @@ def takes(
             recipe = asked.pop("recipe", None)
             # None says nothing of what is protected; of what the verb alone takes it is a value.
             added = {name: value for name, value in asked.items() if name in its_own}
-            return verb(table, merged({} if recipe is None else read_recipe(recipe), asked) | added)
+            both = merged({} if recipe is None else read_recipe(recipe), asked)
+            return verb(table, accepted(table, both) | added)
 
         own, every = signature(verb), signature(listed).parameters
         its_own = every.keys() - signature(Arguments).parameters.keys()

@@ -215,7 +215,8 @@ def _values(
         with problems.noted():
             own[name] = _chosen(argument, read.get(name), method)
     aside = method.set_aside(own)
-    general = [argument for argument in arguments() if argument.name not in mine]
+    # What is accepted is filled in before: a request has the lists themselves.
+    general = [a for a in arguments() if a.name not in mine and a.name != "accept"]
     defaults = {a.name: a.default for a in general}
     if "new table" in method.can:  # whose rows are nobody's: values may be clamped
         defaults["outside"] = "clamp"

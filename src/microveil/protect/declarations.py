@@ -1,0 +1,122 @@
+"""What a table's file declares of its columns, filled into a request that accepts it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from microveil.errors import RequestError
+from microveil.protect.arguments import DECLARED
+from microveil.protect.parts import named_attributes
+from microveil.schema import Categories, Declared, Kind, Ordered, Source
+from microveil.table import LabelledTable, Labels, open_table
+from microveil.table.frames import is_of_spark
+from microveil.table.table import listed_categories
+
+__all__ = ["accepted", "declared_by_file", "with_declared"]
+
+# A list of fewer categories names a value or two of a number, as 99 for "99 or more".
+FEWEST = 2
+
+
+def declared_by_file(table: Any) -> dict[str, Declared]:
+    """Return by column what a table declares beside its values: a code list, missing codes.
+
+    A table is one of `read`, or any other: of that the categories of its types are declared.
+
+    >>> import polars
+    >>> region = polars.Series(["north"] * 2, dtype=polars.Enum(["north", "south"]))
+    >>> declared_by_file(polars.DataFrame({"REGION": region}))["REGION"].categories
+    {'north': 'north', 'south': 'south'}
+    """
+    if is_of_spark(table):
+        return {}
+    if isinstance(table, LabelledTable):
+        schema = table.schema.items()
+        return {name: _declared(own.kind, own.labels, own.categories) for name, own in schema}
+    opened = open_table(table)
+    found = {}
+    for name in opened.names:
+        words = listed_categories(opened, name)
+        listed = Categories(values=words, ordered=False, source=Source.TYPE) if words else None
+        found[name] = _declared(opened.kind(name), opened.labels.get(name, Labels()), listed)
+    return found
+
+
+def _declared(kind: Kind, labels: Labels, listed: Categories | None) -> Declared:
+    """Say what is declared of a column; of yes and no nothing is left to be a missing code."""
+    missing = () if kind is Kind.BOOLEAN else labels.missing_codes
+    codes = labels.valid or {value: str(value) for value in (listed.values if listed else ())}
+    is_list = kind is not Kind.DATE and len(codes) >= FEWEST
+    return Declared(
+        label=labels.column,
+        kind=kind,
+        categories=codes if is_list and not any(isinstance(c, float) for c in codes) else {},
+        is_ordered=labels.is_ordinal,
+        missing_codes=missing,
+    )
+
+
+def accepted(table: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of `protect` with what the table declares, where they accept it.
+
+    What the arguments say themselves comes first.
+    """
+    rest = {name: value for name, value in asked.items() if name != "accept"}
+    if asked.get("accept") != "file":
+        return {**asked}  # a wrong word is refused with everything else that is wrong
+    found = declared_by_file(table)
+    if not any(own.has_domain or own.missing_codes for own in found.values()):
+        raise RequestError(
+            "accept",
+            "the table declares nothing of its columns: it has no code lists and no missing codes",
+            "leave it out (--accept); in Python pass the table that microveil.read returns",
+        )
+    return with_declared(rest, found)
+
+
+def with_declared(asked: Mapping[str, Any], declared: Mapping[str, Declared]) -> dict[str, Any]:
+    """Fill in what is publicly declared of the columns that a request protects.
+
+    A domain, a resolution and missing codes are each filled in where the request has none.
+
+    >>> sex = Declared(categories={1: "male", 2: "female"}, missing_codes=(9,))
+    >>> with_declared({"attributes": ["SEX"]}, {"SEX": sex, "AGE": Declared(bounds=(0, 120))})
+    {'attributes': ['SEX'], 'categories': {'SEX': [1, 2]}, 'missing_codes': {'SEX': (9,)}}
+    """
+    named = _protected(asked, declared)
+    open_ = [n for n in named if n not in _given(asked, "bounds", "categories")]
+    filled: dict[str, dict[str, Any]] = {
+        "bounds": {n: declared[n].bounds for n in open_ if declared[n].bounds is not None},
+        "categories": {n: _listed(declared[n]) for n in open_ if declared[n].categories},
+        "resolution": {
+            n: declared[n].resolution for n in named if declared[n].resolution is not None
+        },
+        "missing_codes": {n: declared[n].missing_codes for n in named if declared[n].missing_codes},
+    }
+    both = {**asked}
+    for argument, found in filled.items():
+        own = asked.get(argument)
+        if found and (own is None or isinstance(own, Mapping)):
+            both[argument] = {**found, **(own or {})}
+    return both
+
+
+def _protected(asked: Mapping[str, Any], declared: Mapping[str, Declared]) -> list[str]:
+    """Name the declared columns that a request may protect."""
+    if asked.get("attributes") is not None:
+        asked = {**asked, "attributes": DECLARED["attributes"].checked(asked["attributes"])}
+    named = named_attributes(asked)
+    if named is not None:
+        return [name for name in named if name in declared]
+    aside = {asked.get("unit"), *DECLARED["keep"].checked(asked.get("keep") or ())}
+    return [name for name in declared if name not in aside]
+
+
+def _given(asked: Mapping[str, Any], *arguments: str) -> set[str]:
+    """Name the columns that arguments by column say something of."""
+    given: Iterable[Any] = (asked.get(name) for name in arguments)
+    return {name for by_column in given if isinstance(by_column, Mapping) for name in by_column}
+
+
+def _listed(declared: Declared) -> Any:
+    values = list(declared.categories)
+    return Ordered(tuple(values)) if declared.is_ordered else values
