@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from microveil.files import Format
+    from microveil.files.carries import Carries
     from microveil.protect.arguments import Argument
 
 from microveil.measures.registry import MEASURES, Measure
@@ -169,7 +170,42 @@ def _labels_kept(form: "Format") -> str:
         "text codes": "of text",
         "missing codes": "missing codes",
     }
-    return ", ".join(shown for part, shown in words.items() if part in form.keeps) or "-"
+    return ", ".join(shown for part, shown in words.items() if part in form.carries.labels) or "-"
+
+
+def limits() -> list[str]:
+    """Make the table of what files can hold, of the formats that cannot hold everything."""
+    from microveil.files import FORMATS
+    from microveil.files.carries import ANYTHING
+
+    limited = {form.title: form.carries for form in FORMATS.values() if form.is_written}
+    shown = {title: own for title, own in limited.items() if own != ANYTHING}
+    rows = [
+        f"| {what} | {' | '.join(say(own) or 'any' for own in shown.values())} |"
+        for what, say in _LIMITS.items()
+    ]
+    return [f"| | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|", *rows]
+
+
+def _longest(part: str) -> "Callable[[Carries], str]":
+    return lambda own: str(own.labels.get(part, "in schema.json"))
+
+
+_LIMITS: "Mapping[str, Callable[[Carries], str | None]]" = {
+    "a column's name": lambda own: own.names and f"{own.names.most}",
+    "whole numbers": lambda own: f"within 2^{math.log2(own.whole or 2**63):.0f}",
+    "decimal numbers": lambda own: own.decimal and f"within {own.decimal:.2g}",
+    "yes and no": lambda own: None if own.has_truths else "as 1 and 0",
+    "years of dates": lambda own: f"{own.first_year} to 9999",
+    "moments": lambda own: own.moments and f"whole {own.moments}",
+    "text": lambda own: own.text and f"{own.text}",
+    "records": lambda own: own.records and f"{own.records:,}",
+    "columns": lambda own: own.columns and f"{own.columns:,}",
+    "label of a column": _longest("column"),
+    "label of a number": _longest("codes"),
+    "label of text": _longest("text codes"),
+    "missing code that is text": _longest("missing codes"),
+}
 
 
 def round_trips() -> list[str]:
@@ -227,6 +263,7 @@ def _is_slow(node: ast.AST) -> bool:
 PARTS: Mapping[str, Callable[[], list[str]]] = {
     "arguments": arguments,
     "formats": formats,
+    "limits": limits,
     "layers": layers,
     "measures": measures,
     "round-trips": round_trips,

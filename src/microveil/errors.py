@@ -12,7 +12,7 @@
 Every message has three parts: the place, the rule that is broken there, and the
 remedy. None ever holds a value of the data: messages end up in logs and tickets.
 Records are counted from 1, lines of a file as an editor counts them. A request that breaks
-several rules is refused once, with all of them: a line for each.
+several rules is refused once, with all of them, and so is a file: a line for each.
 """
 
 import functools
@@ -48,11 +48,19 @@ class MicroveilError(ValueError):
     remedy : str
         What the user can do.
 
+    Attributes
+    ----------
+    problems : tuple of MicroveilError
+        All of them, where there are several: place, rule and remedy are the first one's, and the
+        message has a line for each.
+
     Examples
     --------
     >>> print(MicroveilError("k", "k must be a whole number of 1 or more", "pass k=10"))
     k: k must be a whole number of 1 or more; pass k=10.
     """
+
+    _several: "tuple[MicroveilError, ...]" = ()
 
     def __init__(self, place: str, rule: str, remedy: str) -> None:
         super().__init__(place, rule, remedy)
@@ -63,35 +71,19 @@ class MicroveilError(ValueError):
     @property
     def problems(self) -> "tuple[MicroveilError, ...]":
         """Itself, or each of what is refused together."""
-        return (self,)
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.rule}; {self.remedy}."
-
-
-class RequestError(MicroveilError):
-    """What was asked for cannot be carried out.
-
-    Attributes
-    ----------
-    problems : tuple of RequestError
-        All of them, where there are several: place, rule and remedy are the first one's, and the
-        message has a line for each.
-    """
-
-    _several: "tuple[MicroveilError, ...]" = ()
-
-    @property
-    def problems(self) -> "tuple[MicroveilError, ...]":
-        """Itself, or each of what is refused together."""
         return self._several or (self,)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self._several)) or super().__str__()
+        alone = f"{self.place}: {self.rule}; {self.remedy}."
+        return "\n".join(map(str, self._several)) or alone
+
+
+class RequestError(MicroveilError):
+    """What was asked for cannot be carried out."""
 
 
 def one_error(problems: Sequence[MicroveilError]) -> MicroveilError:
-    """Make one error of all problems of a request; of one alone that one.
+    """Make one error of all problems of a request or a file; of one alone that one.
 
     >>> print(one_error([RequestError("k", "a", "b"), RequestError("seed", "c", "d")]))
     k: a; b.
@@ -100,7 +92,8 @@ def one_error(problems: Sequence[MicroveilError]) -> MicroveilError:
     first = problems[0]
     if len(problems) == 1:
         return first
-    error = RequestError(first.place, first.rule, first.remedy)
+    kind = FileError if isinstance(first, FileError) else RequestError
+    error = kind(first.place, first.rule, first.remedy)
     error._several = tuple(problems)  # noqa: SLF001 -- made here
     return error
 

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.ipc
+import pyreadstat
 import pytest
 
 import microveil as mv
@@ -280,6 +281,46 @@ def test_broken_files_are_read_or_refused_in_our_words(tmp_path, name, suffix, n
             assert str(NUMBER) not in shown
     assert SECRET not in capfd.readouterr().err  # where a library's threads complain
     assert refused > n_broken // 5  # plain text may hold other values and be a table still
+
+
+MIXED = {"A": [*range(30), 0.5], "B": ["x"] * 31, "C": [*range(30), 7.5]}
+
+
+@pytest.mark.parametrize("name", ["csv", "xlsx", "sav", "dta", "sas"])
+def test_every_column_that_does_not_fit_is_named_at_once(tmp_path, name):
+    """By its number and the line or record, each with its remedy, and without its values."""
+    path = tmp_path / f"t{FORMATS[name].suffixes[0]}"
+    if name in ("csv", "xlsx"):
+        words = pl.DataFrame({key: [str(cell) for cell in cells] for key, cells in MIXED.items()})
+        write_data(words.with_columns(A=pl.lit("1"), C=pl.lit("2")).vstack(
+            pl.DataFrame([[SECRET, "x", SECRET]], schema=words.schema, orient="row")
+        ), path, text=None)  # fmt: skip
+    elif name == "sas":
+        write_sas7bdat(pl.DataFrame(MIXED, strict=False), path, formats={"A": "F8", "C": "F8"})
+    else:
+        write = pyreadstat.write_sav if name == "sav" else pyreadstat.write_dta
+        shown = dict.fromkeys("AC", "F8.0" if name == "sav" else "%9.0f")
+        write(pl.DataFrame(MIXED, strict=False), str(path), variable_format=shown)
+    with pytest.raises(mv.FileError) as caught:
+        read_file(path, of_one_kind=lambda _name: True)
+    places = [problem.place.removeprefix(f"{path}, ") for problem in caught.value.problems]
+    at = {"csv": "line 33", "xlsx": "line 33"}.get(name, "record 31")
+    assert places == [f"{at}, column 1", f"{at}, column 3"]
+    assert str(caught.value).count("; ") >= 2
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["xlsx", "sav", "dta", "sqlite"])
+def test_every_column_that_a_format_cannot_hold_is_named_at_once(tmp_path, name):
+    """Before anything is written, each by its name and with its remedy."""
+    never = pl.Series([2**64 - 1, 1], dtype=pl.UInt64)
+    frame = pl.DataFrame({"A": never, "B": [1, 2], "C": pl.Series([20_000_000] * 2).cast(pl.Date)})
+    path = tmp_path / f"t{FORMATS[name].suffixes[0]}"
+    with pytest.raises(mv.FileError) as caught:
+        write_data(frame, path, text=None)
+    places = [problem.place for problem in caught.value.problems]
+    assert places == [f"{path}, column 'A'", f"{path}, column 'C'"]
+    assert not path.exists()
 
 
 # Each format under three other names, and nothing and zeros under each.

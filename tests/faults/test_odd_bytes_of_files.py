@@ -47,7 +47,7 @@ def test_a_time_beyond_all_calendars_is_refused_without_it(tmp_path, writer, nam
     """The message names the column and the record, never the number that stands there."""
     table = pl.DataFrame({"N": [1.0, 2.0], "A": [60.0, 7.25e60]})
     getattr(pyreadstat, writer)(table, f"{tmp_path}/{name}", variable_format={"A": shown})
-    with pytest.raises(mv.FileError, match=r"column 2, record 2: .* must lie") as refused:
+    with pytest.raises(mv.FileError, match=r"record 2, column 2: .* must lie") as refused:
         mv.read(tmp_path / name)
     assert "7.25" not in str(refused.value)
 

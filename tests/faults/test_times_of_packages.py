@@ -105,5 +105,5 @@ def test_dates_out_of_range_are_refused_with_their_place(tmp_path, name, form, v
     frame = pl.DataFrame({"AGE": [20.0, 30.0, 40.0], "BORN": [1e4, None, value]})
     frame = frame.with_columns(BORN=pl.Series([1.4e10 if "sav" in name else 1e4, None, value]))
     write(frame, str(tmp_path / name), variable_format={"BORN": form})
-    with pytest.raises(mv.FileError, match="column 2, record 3: dates must lie"):
+    with pytest.raises(mv.FileError, match="record 3, column 2: dates must lie"):
         mv.read(tmp_path / name)

@@ -196,7 +196,9 @@ def _release_of(
     )
     original = _kept(planned, source.frame)
     release = with_findings(release, planned, original, asked, linkage=linkage, progress=progress)
-    too_long = [name for name, column in release.schema.items() if form.loses(column.labels)]
+    too_long = [
+        name for name, column in release.schema.items() if form.carries.loses(column.labels)
+    ]
     if too_long:
         release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
     page = _page_of(original.lazy().collect(), progress) if is_reported else None

@@ -5,12 +5,14 @@ numbers, but for infinities, NaN and other decimal marks, which ``csv_format`` l
 spaces behind a number, which it refuses: such columns are read anew by ``convert``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import polars as pl
 
-__all__ = ["Misfit", "convert", "infer", "late", "mixture", "spelling_of"]
+from microveil.files.checking import Misfit, first_true
+
+__all__ = ["convert", "infer", "late", "mixture", "spelling_of"]
 
 _MISSING_REMEDY = (
     "correct the value, leave the cell empty if it is missing, or say what stands for missing "
@@ -34,15 +36,6 @@ _MISSING_WORDS = [
 _MOSTLY = 0.9  # of a column's values: from here on the others are taken for mistakes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Misfit:
-    """The first value of a column that does not fit its type: its record, from 0, rule, remedy."""
-
-    index: int
-    rule: str
-    remedy: str
-
-
 Found = TypeVar("Found")
 
 
@@ -53,11 +46,6 @@ def _number(decimal: str) -> str:
 
 def _other_number(decimal: str) -> str:
     return _number("." if decimal == "," else ",")
-
-
-def _first(mask: pl.Series) -> int | None:
-    index = mask.arg_max() if mask.any() else None
-    return None if index is None else int(index)
 
 
 def infer(values: pl.Series, decimal: str) -> pl.DataType | Misfit | None:
@@ -92,13 +80,13 @@ def _infer_mixed(
         return pl.Int64() if _all_whole(values) else pl.Float64()
     marked = others.str.contains(_other_number(decimal))
     if marked.any() and n_numbers + int(marked.sum()) >= _MOSTLY * n_values:
-        index = _first(~numbers & values.str.contains(_other_number(decimal)))
+        index = first_true(~numbers & values.str.contains(_other_number(decimal)))
         return _misfit_mark(index or 0, decimal)
     words = others.str.strip_chars(_SPACES).str.to_lowercase().is_in(_MISSING_WORDS)
     mostly = n_numbers >= _MOSTLY * n_values or (words.all() and 2 * n_numbers >= n_values)
     if not mostly:
         return pl.String()
-    index = _first(~numbers & (values.str.strip_chars(_SPACES) != ""))
+    index = first_true(~numbers & (values.str.strip_chars(_SPACES) != ""))
     rule = "a column whose first values are nearly all numbers must hold numbers only"
     return Misfit(index=index or 0, rule=rule, remedy=_MISSING_REMEDY)
 
@@ -167,7 +155,9 @@ def _odd(fits: pl.Series, odd: pl.Series, kind: str) -> Misfit | None:
     if not fits.any() or not 1 <= odd.sum() <= _few(odd):
         return None
     rule = f"a column whose values are {kind}, nearly all or all but one, must hold nothing else"
-    return Misfit(index=_first(odd) or 0, rule=rule, remedy=f"{_MISSING_REMEDY}; {_TEXT_REMEDY}")
+    return Misfit(
+        index=first_true(odd) or 0, rule=rule, remedy=f"{_MISSING_REMEDY}; {_TEXT_REMEDY}"
+    )
 
 
 def late(column: pl.Series, decimal: str, n_first: int) -> pl.Series | Misfit:
@@ -205,7 +195,7 @@ def _convert_truths(values: pl.Series, spelling: tuple[str, str]) -> pl.Series |
 
 
 def _checked(values: pl.Series, read: pl.Series, kind: str) -> pl.Series | Misfit:
-    index = _first(read.is_null() & values.is_not_null())
+    index = first_true(read.is_null() & values.is_not_null())
     if index is None:
         return read
     rule = f"a column whose first values are {kind} must hold nothing else"
@@ -216,11 +206,11 @@ def _convert_numbers(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.
     values = values.str.strip_chars(_SPACES)
     values = values.set(values == "", None)
     whole = dtype == pl.Int64
-    wrong = _first(~values.str.contains(_WHOLE if whole else _number(decimal)))
+    wrong = first_true(~values.str.contains(_WHOLE if whole else _number(decimal)))
     plain = values.str.replace(decimal, ".", literal=True)
     read = plain.cast(dtype, strict=False)
     held = read.is_not_null() if whole else read.is_finite().fill_null(value=False)
-    beyond = _first(values.is_not_null() & ~held)
+    beyond = first_true(values.is_not_null() & ~held)
     index = beyond if wrong is None else wrong if beyond is None else min(wrong, beyond)
     if index is None:
         return read

@@ -5,12 +5,13 @@ import io
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.columns import Misfit, convert, infer, late, mixture, spelling_of
+from microveil.files.checking import Misfit, fitting
+from microveil.files.columns import convert, infer, late, mixture, spelling_of
 from microveil.files.compression import beginning
 from microveil.files.declared import Outline
 from microveil.files.encoding import as_utf8, by_mark, check_readable, check_utf8
@@ -18,7 +19,7 @@ from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.structure import check_structure, names_in
-from microveil.files.text import TextFormat, place
+from microveil.files.text import TextFormat
 from microveil.table import Labels
 from microveil.table.column_files import ColumnFiles, columns_of, height_of, side_by_side
 from microveil.table.memory import check_reading
@@ -236,18 +237,11 @@ class _Opened:
         self._fitting({name: mixed(number) for number, name in enumerate(self.names)})
 
     def _fitting(self, found: Mapping[str, Found | Misfit], before: int = 0) -> dict[str, Found]:
-        """Return what was found of each column, or refuse the first record that does not fit.
+        """Return what was found of each column; so many records are before those looked at."""
+        return fitting(self.path, self.names, found, lambda at: self._line(before + at))
 
-        So many records are before those that were looked at.
-        """
-        misfits = {name: own for name, own in found.items() if isinstance(own, Misfit)}
-        if not misfits:
-            return cast("dict[str, Found]", found)
-        name, first = min(misfits.items(), key=lambda pair: pair[1].index)
-        line = self.structure.line_of(self.data, self.text, before + first.index)
-        # By number: the names are a person's values where the file has no header.
-        where = f"{place(self.path, line)}, column {self.names.index(name) + 1}"
-        raise FileError(where, first.rule, first.remedy)
+    def _line(self, record: int) -> str:
+        return f"line {self.structure.line_of(self.data, self.text, record)}"
 
 
 class _OpenedLazily(_Opened):

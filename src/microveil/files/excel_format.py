@@ -13,6 +13,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +21,20 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files import csv_format
+from microveil.files.carries import EXACT, EXCEL
+from microveil.files.checking import Misfit, check_filled, check_records, fitting, within
 from microveil.files.compression import check_fits
 from microveil.files.extras import of_extra
 from microveil.files.formats import Opened
+from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat
-from microveil.files.typed import UnwritableError, check_filled, to_publish
 from microveil.table import Labels
 
 __all__ = ["batches", "opened"]
 
-_EXACT = 2**53
 _MOST_WHOLE = 2.0**63
-_LARGEST = 9.9e307
-_MOST_ROWS, _MOST_COLUMNS, _LONGEST = 1_048_576, 16_384, 32_767
 _MIDNIGHT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00$"
-_FIRST = datetime.date(1900, 1, 1)
 _DAY = 86_400_000  # milliseconds
-_STEP = 1 << 20  # bytes unpacked at a time
 _AS_NUMBER = "write times as numbers (hours, minutes) or as text, or leave the column out"
 # A cell that shows an error, and a formula that no value was saved with: both would be missing.
 # Programs may put a prefix before each element (x:c), and either quotes around values.
@@ -70,9 +68,7 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
         rule = f"a workbook must hold one sheet, and this one has {len(filled)} with something"
         remedy = "save the sheet with the table as a workbook of its own, or as CSV"
         raise FileError(str(path), rule, remedy)
-    if not filled or filled[0].height < 2:
-        rule = "the file must hold records, and there are none"
-        raise FileError(str(path), rule, "check that the table was exported")
+    check_records(path, filled[0].height - 1 if filled else 0)
     return _Sheet(path, filled[0])
 
 
@@ -88,16 +84,8 @@ class _Sheet:
             written, include_header=False, null_value='""' if cells.width == 1 else None
         )
         self._table = csv_format.opened(path, written.getvalue(), TextFormat())
-
-    @property
-    def labels(self) -> dict[str, Labels]:
-        """None: the file has no place for them."""
-        return {}
-
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return self._table.names
+        self.names = self._table.names
+        self.labels: dict[str, Labels] = {}  # the file has no place for them
 
     def read(
         self,
@@ -108,16 +96,19 @@ class _Sheet:
     ) -> pl.DataFrame:
         """Read the table; a whole number that no float holds is refused."""
         frame = self._table.read(decimals, as_text, of_one_kind, missing).lazy().collect()
-        for number, column in enumerate(frame, start=1):
-            if column.dtype == pl.Int64 and not _within_exact(column):
-                rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
-                remedy = "export the table as CSV from where it came"
-                raise FileError(f"{self.path}, column {number}", rule, remedy)
+        rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
+        remedy = "export the table as CSV from where it came"
+        found = {
+            column.name: within(column.is_between(-EXACT, EXACT), rule, remedy)
+            for column in frame
+            if column.dtype == pl.Int64
+        }
+        fitting(self.path, self.names, found, _line)
         return frame
 
 
-def _within_exact(column: pl.Series) -> bool:
-    return bool(column.drop_nulls().is_between(-_EXACT, _EXACT).all())
+def _line(record: int) -> str:
+    return f"line {record + 2}"
 
 
 def _check_cells(path: Path, raw: bytes) -> None:
@@ -126,11 +117,9 @@ def _check_cells(path: Path, raw: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             parts = archive.infolist()
             check_fits(path, sum(part.file_size for part in parts))
-            for part in parts:
-                _check_size(archive, part)
+            texts = (_unpacked(archive, part) for part in parts)
             # A sheet may be in any folder: the library finds it by the workbook's list.
-            texts = (archive.read(part) for part in parts if part.filename.endswith(".xml"))
-            unsound = any(b"sheetData" in text and _UNSOUND.search(text) for text in texts)
+            unsound = sum(b"sheetData" in text and bool(_UNSOUND.search(text)) for text in texts)
     except FileError:
         raise
     except _ZIP_ERRORS:
@@ -141,18 +130,17 @@ def _check_cells(path: Path, raw: bytes) -> None:
         raise FileError(str(path), rule, remedy)
 
 
-def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
-    """Unpack a part piece by piece, and give up where it is larger than its header says."""
+def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """Unpack a part, and give up where it is larger than its header says."""
     if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile  # Excel uses no other, and Python unpacks others at once
-    left = part.file_size
     whole = copy.copy(part)
     whole.file_size = sys.maxsize  # else it would be unpacked as far as the header says
     with archive.open(whole) as file:
-        while piece := file.read(_STEP):
-            left -= len(piece)
-            if left < 0:
-                raise zipfile.BadZipFile
+        content = file.read(part.file_size + 1)
+    if len(content) != part.file_size:
+        raise zipfile.BadZipFile
+    return content
 
 
 def _broken(path: Path) -> FileError:
@@ -170,7 +158,14 @@ def _cells(path: Path, book: Any, number: int) -> pl.DataFrame:
     cells = cells_as("string")
     if cells.height < 2:
         return cells
-    _refuse_unheld(path, book, number, cells, cells_as("duration"))
+    spans = cells_as("duration")
+    found = {
+        column.name: _unheld(
+            column.slice(1), span.slice(1), partial(_has_durations, book, number, place)
+        )
+        for place, (column, span) in enumerate(zip(cells, spans, strict=True))
+    }
+    fitting(path, cells.columns, found, _line)
     return pl.DataFrame(list(map(_as_written, cells, cells_as("float"))))
 
 
@@ -188,30 +183,24 @@ def _as_written(words: pl.Series, numbers: pl.Series) -> pl.Series:
     ).to_series()
 
 
-def _refuse_unheld(
-    path: Path, book: Any, number: int, cells: pl.DataFrame, spans: pl.DataFrame
-) -> None:
-    """Refuse times of day, durations and dates that do not exist; ``spans`` count from day 0."""
-    for place, span in enumerate(spans):
-        days = span.slice(1).cast(pl.Int64) / _DAY
-        if not days.count():
-            continue
-        if _has_durations(book, number, place):
-            rule = "a column of dates must hold nothing else, and this one holds durations"
-            raise FileError(f"{path}, column {place + 1}", rule, _AS_NUMBER)
-        words = cells.to_series(place).slice(1)
-        times = (days < 0) | days.is_between(0, 1, closed="none") | (words < "1900-01-01")
-        absent = days.is_between(60, 61, closed="left") & words.str.starts_with("1900-")
-        beyond = words.is_null() | words.str.starts_with("+")
-        for odd, rule, remedy in (
-            (beyond, "a date must lie in the years 1900 to 9999", "correct it"),
-            (absent, "a date must exist, and 1900-02-29 exists in Excel alone", "correct it"),
-            (times, "a date of Excel begins in 1900: this is a time of day or before", _AS_NUMBER),
-        ):
-            found = (odd & days.is_not_null()).arg_true()
-            if len(found):
-                where = f"{path}, line {found[0] + 2}, column {place + 1}"
-                raise FileError(where, rule, remedy)
+def _unheld(words: pl.Series, span: pl.Series, has_durations: Callable[[], bool]) -> Misfit | None:
+    """Find times of day, durations and dates that do not exist; a span counts from day 0."""
+    days = span.cast(pl.Int64) / _DAY
+    if not days.count():
+        return None
+    if has_durations():
+        rule = "a column of dates must hold nothing else, and this one holds durations"
+        return Misfit(index=-1, rule=rule, remedy=_AS_NUMBER)
+    beyond = words.is_null() | words.str.starts_with("+")
+    absent = days.is_between(60, 61, closed="left") & words.str.starts_with("1900-")
+    times = (days < 0) | days.is_between(0, 1, closed="none") | (words < "1900-01-01")
+    return (
+        within(~(beyond & days.is_not_null()), "a date must lie in the years 1900 to 9999")
+        or within(~absent, "a date must exist, and 1900-02-29 exists in Excel alone")
+        or within(
+            ~times, "a date of Excel begins in 1900: this is a time of day or before", _AS_NUMBER
+        )
+    )
 
 
 def _has_durations(book: Any, number: int, place: int) -> bool:
@@ -227,15 +216,12 @@ def _has_durations(book: Any, number: int, place: int) -> bool:
 
 def _dates(cells: pl.DataFrame) -> list[pl.Series]:
     """Take the time of day off columns that hold midnights alone: they are dates."""
-    columns = []
-    for column in cells:
-        values = column.slice(1).drop_nulls()
-        if len(values) and values.str.contains(_MIDNIGHT).all():
-            body = column.slice(1).str.head(10)
-            columns.append(pl.concat([column.head(1), body]))
-        else:
-            columns.append(column)
-    return columns
+    return [
+        pl.concat([column.head(1), column.slice(1).str.head(10)])
+        if column.slice(1).count() and column.slice(1).str.contains(_MIDNIGHT).all()
+        else column
+        for column in cells
+    ]
 
 
 def batches(
@@ -249,7 +235,8 @@ def batches(
     library = of_extra(
         "xlsxwriter", extra="excel", place="Excel", purpose="Excel files are written"
     )
-    table = _stored(frame)
+    table = stored(frame, EXCEL)
+    _check_end(table)
     buffer = io.BytesIO()
     plain = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
     book = library.Workbook(buffer, {"in_memory": True, **plain})
@@ -269,51 +256,15 @@ def batches(
     yield buffer.getvalue()
 
 
-def _writer(sheet: Any, dtype: pl.DataType) -> Callable[..., Any]:
+def _writer(sheet: Any, dtype: pl.DataType) -> Any:
     if dtype.is_temporal():
-        return sheet.write_datetime  # type: ignore[no-any-return]
+        return sheet.write_datetime
     if dtype == pl.Boolean:
-        return sheet.write_boolean  # type: ignore[no-any-return]
-    return sheet.write_string if dtype == pl.String else sheet.write_number  # type: ignore[no-any-return]
+        return sheet.write_boolean
+    return sheet.write_string if dtype == pl.String else sheet.write_number
 
 
-def _stored(frame: pl.DataFrame) -> pl.DataFrame:
-    """Reduce a table to what a sheet holds as it is."""
-    if frame.height >= _MOST_ROWS or frame.width > _MOST_COLUMNS:
-        rule = f"a sheet has at most {_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns"
-        raise UnwritableError(None, rule, "write CSV or Parquet")
-    if all(cell is None or cell == "" for cell in frame.row(-1)):
+def _check_end(table: pl.DataFrame) -> None:
+    if all(cell is None or cell == "" for cell in table.row(-1)):
         rule = "the last record must have a value: rows without any are none at the end of a sheet"
         raise UnwritableError(None, rule, "write CSV or Parquet")
-    return pl.DataFrame([_cells_of(column) for column in to_publish(frame)])
-
-
-def _cells_of(column: pl.Series) -> pl.Series:
-    dtype = column.dtype
-    if dtype == pl.Boolean:
-        return column
-    if dtype.is_integer():
-        return _checked(
-            column,
-            _within_exact(column.cast(pl.Int128)),
-            "whole numbers must lie within 2^53, beyond which they would change",
-        )
-    if dtype.is_float() or dtype.is_decimal():
-        numbers = column.cast(pl.Float64).fill_nan(None)
-        is_sound = bool((numbers.drop_nulls().abs() < _LARGEST).all())
-        return _checked(numbers, is_sound, f"numbers must lie within {_LARGEST:.2g}")
-    if dtype == pl.Date or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None):
-        is_sound = bool((column.drop_nulls().cast(pl.Date) >= _FIRST).all())
-        return _checked(column, is_sound, "dates must lie in 1900 or after: Excel has none before")
-    if dtype in (pl.String, pl.Enum, pl.Categorical, pl.Null):
-        cells = column.cast(pl.String)
-        is_sound = bool((cells.drop_nulls().str.len_chars() <= _LONGEST).all())
-        rule = f"text must have at most {_LONGEST:,} characters"
-        return _checked(cells.set(cells == "", None), is_sound, rule)
-    return _checked(column, False, "columns must hold numbers, text, dates or truth values")  # noqa: FBT003
-
-
-def _checked(column: pl.Series, is_sound: bool, rule: str) -> pl.Series:
-    if not is_sound:
-        raise UnwritableError(column.name, rule, "write CSV or Parquet")
-    return column

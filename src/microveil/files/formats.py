@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from microveil.errors import FileError, RequestError
+from microveil.files.carries import ANYTHING, EXCEL, SAS, SPSS, SQLITE, STATA, Carries
 
 if TYPE_CHECKING:  # the command line shows the formats without loading what reads them
     import polars
@@ -22,13 +23,9 @@ if TYPE_CHECKING:  # the command line shows the formats without loading what rea
 
 __all__ = [
     "FORMATS",
-    "DatabaseModule",
     "Format",
     "FormatModule",
-    "LazyModule",
     "Opened",
-    "OutlinedDatabaseModule",
-    "OutlinedModule",
     "files_of_folder",
     "format_of",
     "named_format",
@@ -67,70 +64,27 @@ class Opened(Protocol):
 
 
 class FormatModule(Protocol):
-    """What the module of a format offers."""
+    """What the module of a format offers.
 
-    def opened(self, path: Path, raw: bytes, text: "TextFormat | None") -> Opened:
-        """Check the form of a file."""
-        ...
+    Attributes
+    ----------
+    opened(path, raw, text) -> Opened
+        Check the form of a file, whose bytes are given. Where a file may hold several tables, the
+        name of one or a query may follow.
+    batches(frame, text=, escape_formulas=, labels=) -> iterator of bytes
+        Make a table's file, part by part; of a format that is written.
+    outlined(path, text) -> Outline or None
+        Say what a file declares of its columns, None where its beginning does not reach; of a
+        format that is outlined. A table or a query may follow as above.
+    opened_lazily(path, text, beside) -> Opened
+        Check the form of a file whose table is a lazy frame, what waits of it beside; of a format
+        whose files need not be held.
+    """
 
-    def batches(
-        self,
-        frame: "polars.DataFrame | polars.LazyFrame",
-        text: "TextFormat | None",
-        *,
-        escape_formulas: bool,
-        labels: "Mapping[str, Labels]",
-    ) -> Iterator[bytes | memoryview]:
-        """Yield a table's file, part by part."""
-        ...
-
-
-class LazyModule(FormatModule, Protocol):
-    """What the module of a format offers whose files need not be held, and may be larger."""
-
-    def opened_lazily(self, path: Path, text: "TextFormat | None", beside: Path) -> Opened:
-        """Check the form of a file, whose table is a lazy frame; what of it waits is beside."""
-        ...
-
-
-class DatabaseModule(FormatModule, Protocol):
-    """What the module of a format offers whose files may hold several tables."""
-
-    def opened(
-        self,
-        path: Path,
-        raw: bytes,
-        text: "TextFormat | None",
-        table: str | None = None,
-        query: str | None = None,
-    ) -> Opened:
-        """Check the form of a file, and choose a table of it, or what a query gives."""
-        ...
-
-
-class OutlinedModule(FormatModule, Protocol):
-    """What the module of a format offers whose files say their columns' names by themselves."""
-
-    def outlined(self, path: Path, text: "TextFormat | None") -> "Outline | None":
-        """Say what a file declares of its columns; None where its beginning does not reach."""
-        ...
-
-
-class OutlinedDatabaseModule(DatabaseModule, Protocol):
-    """The same of a format whose files may hold several tables."""
-
-    def outlined(
-        self,
-        path: Path,
-        text: "TextFormat | None",
-        table: str | None = None,
-        query: str | None = None,
-    ) -> "Outline | None":
-        """Say what a file declares of a table's columns, or of what a query gives."""
-        ...
-
-
-_PARTS = frozenset({"column", "codes", "text codes", "missing codes"})
+    opened: Callable[..., Opened]
+    batches: Callable[..., Iterator[bytes | memoryview]]
+    outlined: "Callable[..., Outline | None]"
+    opened_lazily: Callable[..., Opened]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,18 +107,16 @@ class Format:
         How its files are compressed, one of `compression.COMPRESSIONS`; None where they are not.
     has_types : bool
         Whether its files say what their columns are; else the first values do.
-    keeps : frozenset of str
-        Which parts of `Labels` its files have a place for.
+    carries : Carries
+        What its files can hold: a table that is written is held against it.
     is_written : bool
         Whether tables are written in it too.
     has_tables : bool
         Whether its files may hold several tables, and be asked by a query.
     is_lazy : bool
-        Whether a file larger than memory can be read, a column or some records at a time; its
-        module is a `LazyModule` then.
+        Whether a file larger than memory can be read, a column or some records at a time.
     is_outlined : bool
-        Whether a file says the names of its columns without being read whole; its module then
-        offers `outlined`.
+        Whether a file says the names of its columns without being read whole.
     is_encoded : bool
         Whether its files hold text in an encoding that they may not say themselves.
     unfinished : tuple of str
@@ -178,7 +130,7 @@ class Format:
     separator: str | None = None
     compression: str | None = None
     has_types: bool = True
-    keeps: frozenset[str] = frozenset()
+    carries: Carries = ANYTHING
     is_written: bool = True
     has_tables: bool = False
     is_lazy: bool = False
@@ -202,17 +154,6 @@ class Format:
     def is_written_lazily(self) -> bool:
         """Whether a table is written some records at a time, so that it may be lazy."""
         return self.is_text or self.is_lazy
-
-    @property
-    def keeps_all(self) -> bool:
-        """Whether its files have a place for all that labels say."""
-        return self.keeps >= _PARTS
-
-    def loses(self, labels: "Labels") -> bool:
-        """Whether its files have a place for such labels of a column, but not for all of these."""
-        # A module may offer `kept`: what of a column's labels its files hold whole.
-        kept = getattr(self.load(), "kept", None)
-        return kept is not None and kept(labels) != labels
 
     @property
     def takes(self) -> frozenset[str]:
@@ -282,6 +223,7 @@ _ALL = (
         suffixes=(".xlsx",),
         module="microveil.files.excel_format",
         has_types=False,
+        carries=EXCEL,
     ),
     Format(
         name="sav",
@@ -290,7 +232,7 @@ _ALL = (
         module="microveil.files.spss_format",
         is_outlined=True,
         is_encoded=True,
-        keeps=_PARTS,
+        carries=SPSS,
     ),
     Format(
         name="zsav",
@@ -299,7 +241,7 @@ _ALL = (
         module="microveil.files.zsav_format",
         is_outlined=True,
         is_encoded=True,
-        keeps=_PARTS,
+        carries=SPSS,
     ),
     Format(
         name="dta",
@@ -308,7 +250,7 @@ _ALL = (
         module="microveil.files.stata_format",
         is_outlined=True,
         is_encoded=True,
-        keeps=frozenset({"column", "codes"}),
+        carries=STATA,
     ),
     Format(
         name="sas",
@@ -317,7 +259,7 @@ _ALL = (
         module="microveil.files.sas_format",
         is_outlined=True,
         is_encoded=True,
-        keeps=frozenset({"column"}),
+        carries=SAS,
         is_written=False,
     ),
     Format(
@@ -325,6 +267,7 @@ _ALL = (
         title="SQLite",
         suffixes=(".db", ".sqlite", ".sqlite3"),
         module="microveil.files.sqlite_format",
+        carries=SQLITE,
         has_tables=True,
         is_outlined=True,
         unfinished=("-wal", "-journal"),

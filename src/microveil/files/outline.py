@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import cast
 
 from microveil.files import parquet_folder
 from microveil.files.address import Address, address_of
+from microveil.files.checking import check_filled
 from microveil.files.declared import Outline
-from microveil.files.formats import Format, OutlinedDatabaseModule, OutlinedModule, format_of
+from microveil.files.formats import Format, format_of
 from microveil.files.reading import check_whole, files_in, read_by
 from microveil.files.table_schema import schema_beside
 from microveil.files.text import TextFormat
-from microveil.files.typed import check_filled
 from microveil.schema import Kind
 
 __all__ = ["outline_of", "size_of"]
@@ -98,16 +97,15 @@ def _outlined(
         begins = file.read(1)
     if form.has_tables:
         check_filled(path, begins)
-        database = cast("OutlinedDatabaseModule", form.load())
-        return database.outlined(path, None, address.table, address.query)
+        return form.load().outlined(path, None, address.table, address.query)
     if not form.is_text:
         check_filled(path, begins)
-    return cast("OutlinedModule", form.load()).outlined(path, form.text(text))
+    return form.load().outlined(path, form.text(text))
 
 
 def _with_beside(path: Path, form: Format, found: Outline | None) -> Outline | None:
     """Add what a schema.json beside a table says of its columns, as it is read by it."""
-    if found is None or form.keeps_all:
+    if found is None or form.carries.has_all_labels:
         return found
     beside = schema_beside(path, list(found.kinds))
     if beside is None:

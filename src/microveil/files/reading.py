@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import polars as pl
 
@@ -15,9 +15,7 @@ from microveil.files.compression import unpacked
 from microveil.files.digest import DigestBeside, digest_of_files
 from microveil.files.formats import (
     FORMATS,
-    DatabaseModule,
     Format,
-    LazyModule,
     Opened,
     files_of_folder,
     format_of,
@@ -158,13 +156,13 @@ class OpenedFile:
             self._table = self._opened(raw, text)
         else:
             self._digest = read_by(address.path, lambda path: digest_of_files([path]))
-            module, text = cast("LazyModule", self._format.load()), self._format.text(text)
+            module, text = self._format.load(), self._format.text(text)
             self._table = read_by(
                 address.path, lambda path: module.opened_lazily(path, text, lazily)
             )
         # A release has beside it what its format cannot hold, whatever that keeps of labels.
         is_release = (address.path.parent / "guarantee.json").is_file()
-        is_alone = address.is_web or (self._format.keeps_all and not is_release)
+        is_alone = address.is_web or (self._format.carries.has_all_labels and not is_release)
         beside = None if is_alone else schema_beside(address.path, self._table.names)
         self._beside = beside or Beside(labels=self._table.labels)
 
@@ -181,8 +179,7 @@ class OpenedFile:
         path, form = self._address.path, self._format
         data = raw if form.compression is None else unpacked(path, raw, form.compression)
         if form.has_tables:
-            module = cast("DatabaseModule", form.load())
-            return module.opened(path, data, None, self._address.table, self._address.query)
+            return form.load().opened(path, data, None, self._address.table, self._address.query)
         return form.load().opened(path, data, form.text(text))
 
     @property

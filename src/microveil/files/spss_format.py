@@ -2,78 +2,59 @@
 
 import datetime
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from microveil.files import statistical
+from microveil.files.carries import SPSS
 from microveil.files.declared import Outline
-from microveil.files.statistical import (
-    Column,
-    LabelledFile,
-    as_numbers,
-    fits,
-    opened_by,
-    outlined_by,
-    stored,
-    written_by,
-)
+from microveil.files.statistical import Column, LabelledFile, Package, as_numbers
+from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat
-from microveil.files.typed import UnwritableError
 from microveil.schema import EPOCH, GivenCode
 from microveil.table import Labels
 
-__all__ = ["batches", "kept", "opened", "outlined"]
+__all__ = ["batches", "opened", "outlined"]
 
 # Seconds from 1582-10-14, midnight.
 _ORIGIN = 12_219_379_200.0
 _DATE = Column(kind="date", origin=_ORIGIN, unit=86_400)
 _MOMENT = Column(kind="moment", origin=_ORIGIN)
-_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "QYR", "MOYR", "WKYR")
-_MOMENTS = ("DATETIME", "YMDHMS")
-_TIME = Column(kind="time")
-_TIMES = ("TIME", "DTIME", "MTIME")
+_COLUMNS = {
+    **dict.fromkeys(("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "QYR", "MOYR", "WKYR"), _DATE),
+    **dict.fromkeys(("DATETIME", "YMDHMS"), _MOMENT),
+    **dict.fromkeys(("TIME", "DTIME", "MTIME"), Column(kind="time")),
+}
 _WHOLE = ("F", "N", "COMMA", "DOT", "DOLLAR")
-_NARROW = -9_999_999, 99_999_999  # what eight characters show
 _FORMAT = re.compile(r"([A-Z]+)[0-9]*(?:[.]([0-9]+))?")
-_NAMES = re.compile(
-    r"(?!(?:ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH)$)[^\W\d_](?:[\w.@#$]{0,62}[\w@#$])?",
-    flags=re.IGNORECASE,
-)
-_NAMING = (
-    "a column's name in SPSS is a letter and up to 63 letters, digits, _ . @ # and $, of 64 bytes "
-    "in all (an accented letter takes two), no word of its language, and another but for capitals"
-)
-# In bytes of UTF-8.
-_LONGEST_NAME, _LONGEST_TEXT, _LONGEST_LABEL, _LONGEST_TITLE = 64, 32_767, 120, 256
-_LONGEST_MISSING = 8
+_NARROW = -9_999_999, 99_999_999  # what eight characters show
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
     """Read a file; codes of missing answers stay values, and the labels say which they are."""
-    return opened_by("read_sav", path, raw, "SPSS", _stored, text, user_missing=True)
+    return statistical.opened(_SPSS, path, raw, text)
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline:
     """Read what a file says of its columns."""
-    return outlined_by("read_sav", path, "SPSS", _stored, text)
+    return statistical.outlined(_SPSS, path, text)
 
 
-def _stored(storage: str, form: str | None) -> Column:
+def _column(storage: str, form: str | None) -> Column:
     if storage == "string":
         return Column(kind="text")
     found = _FORMAT.fullmatch(form or "")
     name, decimals = (found[1], int(found[2] or 0)) if found else ("", 0)
-    if name in _DATES:
-        return _DATE
-    if name in _MOMENTS:
-        return _MOMENT
-    if name in _TIMES:
-        return _TIME
-    return Column(kind="whole" if name in _WHOLE and decimals == 0 else "decimal")
+    is_whole = name in _WHOLE and decimals == 0
+    return _COLUMNS.get(name) or Column(kind="whole" if is_whole else "decimal")
+
+
+_SPSS = Package(
+    title="SPSS", reader="read_sav", column=_column, options={"user_missing": True}
+)  # fmt: skip
 
 
 def batches(
@@ -85,18 +66,10 @@ def batches(
     is_packed: bool = False,
 ) -> Iterator[bytes]:
     """Write a table with its labels, in one part."""
-    table = stored(
-        frame, names=_NAMES, naming=_NAMING, largest=sys.float_info.max,
-        longest_name=_LONGEST_NAME, longest_text=_LONGEST_TEXT,
-    )  # fmt: skip
-    labels = {name: kept(said) for name, said in labels.items()}
-    formats, columns, codes, missing = {}, [], {}, {}
-    measures = {
-        name: "ordinal" for name in table.columns if name in labels and labels[name].is_ordinal
-    }
-    for name, column in zip(table.columns, table, strict=True):
-        said = labels.get(name, Labels())
-        numbers = column
+    labels = {name: SPSS.kept(said) for name, said in labels.items() if name in frame.columns}
+    formats, columns = {}, []
+    for column in stored(frame, SPSS):
+        name, numbers = column.name, column
         if column.dtype == pl.Int64:
             formats[name] = "F8.0" if column.drop_nulls().is_between(*_NARROW).all() else "F17.0"
         elif column.dtype == pl.Date:
@@ -104,23 +77,19 @@ def batches(
         elif column.dtype == pl.Datetime:
             formats[name], numbers = "DATETIME23.3", as_numbers(column, _MOMENT)
         columns.append(column if column.dtype == pl.String else numbers.cast(pl.Float64))
-        if said.codes:
-            codes[name] = {_cell(code): text for code, text in said.codes.items()}
-        if said.missing_codes:
-            missing[name] = _ranges(name, said.missing_codes)
-    yield from written_by(
-        "write_sav", pl.DataFrame(columns), labels, "SPSS",
-        variable_format=formats, variable_value_labels=codes, missing_ranges=missing,
-        variable_measure=measures,
+    yield from statistical.written(
+        "write_sav", columns, labels, "SPSS", variable_format=formats,
+        variable_value_labels={
+            name: {_cell(code): word for code, word in said.codes.items()}
+            for name, said in labels.items() if said.codes
+        },
+        missing_ranges={
+            name: _ranges(name, said.missing_codes)
+            for name, said in labels.items() if said.missing_codes
+        },
+        variable_measure={name: "ordinal" for name, said in labels.items() if said.is_ordinal},
         compress=is_packed, row_compress=not is_packed,
     )  # fmt: skip
-
-
-def kept(labels: Labels) -> Labels:
-    """Return what of a column's labels a file holds whole: longer ones would be cut."""
-    column = labels.column if fits(labels.column or "", _LONGEST_TITLE) else None
-    codes = {code: text for code, text in labels.codes.items() if fits(text, _LONGEST_LABEL)}
-    return replace(labels, column=column, codes=codes)
 
 
 def _cell(code: GivenCode) -> float | str:
@@ -131,8 +100,9 @@ def _cell(code: GivenCode) -> float | str:
 
 def _ranges(name: str, codes: tuple[GivenCode, ...]) -> list[Any]:
     """Declare missing codes: three at most, or a run of them and one more."""
-    if not all(fits(code, _LONGEST_MISSING) for code in codes if isinstance(code, str)):
-        rule = f"SPSS takes missing codes of text of up to {_LONGEST_MISSING} bytes"
+    most = SPSS.labels["missing codes"]
+    if most is not None and not all(most.holds(code) for code in codes if isinstance(code, str)):
+        rule = f"SPSS takes missing codes of text of up to {most}"
         raise UnwritableError(name, rule, "declare shorter ones, or write another format")
     if len(codes) <= 3:
         return [_cell(code) for code in codes]

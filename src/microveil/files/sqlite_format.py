@@ -16,12 +16,16 @@ from typing import IO, Any
 from urllib.parse import quote
 
 import polars as pl
+import polars.selectors as cs
 
 from microveil.errors import FileError
+from microveil.files.carries import SQLITE
+from microveil.files.checking import check_filled
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
 from microveil.files.declared import Outline
+from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat, quoted
-from microveil.files.typed import TypedTable, UnwritableError, check_filled, to_publish
+from microveil.files.typed import TypedTable
 from microveil.schema import Kind
 from microveil.table import Labels
 from microveil.table.memory import check_reading
@@ -391,40 +395,20 @@ def _stored(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
     if len({name.lower() for name in frame.columns}) < frame.width:
         rule = "columns of SQLite must differ in more than capitals, and two do not"
         raise UnwritableError(None, rule, "rename one, or write another format")
-    pairs = [_column(column) for column in to_publish(frame)]
-    return pl.DataFrame([column for column, _ in pairs]), {
-        column.name: declared for column, declared in pairs
-    }
+    table = stored(frame, SQLITE)
+    declared = {column.name: _DECLARED[column.dtype.base_type()] for column in table}
+    return table.with_columns(
+        cs.boolean().cast(pl.Int64),
+        cs.date().dt.to_string("%Y-%m-%d"),
+        cs.datetime().dt.to_string("%Y-%m-%d %H:%M:%S%.6f"),
+    ), declared
 
 
-def _column(column: pl.Series) -> tuple[pl.Series, str]:
-    dtype = column.dtype
-    if dtype == pl.Boolean:
-        return column.cast(pl.Int64), "BOOLEAN"
-    if dtype.is_integer():
-        try:
-            return column.cast(pl.Int64), "INTEGER"
-        except pl.exceptions.PolarsError:
-            rule = "whole numbers must lie within 2^63, and one does not"
-            raise UnwritableError(column.name, rule, "write Parquet") from None
-    if dtype.is_float() or dtype.is_decimal():
-        return column.cast(pl.Float64).fill_nan(None), "REAL"
-    if dtype == pl.Date:
-        return _years(column).dt.to_string("%Y-%m-%d"), "DATE"
-    if isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
-        moments = _years(column).cast(pl.Datetime("us"))
-        if not moments.cast(dtype).equals(column):
-            rule = "moments must be whole microseconds, and one is not"
-            raise UnwritableError(column.name, rule, "write Parquet")
-        return moments.dt.to_string("%Y-%m-%d %H:%M:%S%.6f"), "TIMESTAMP"
-    if dtype in (pl.String, pl.Enum, pl.Categorical, pl.Null):
-        return column.cast(pl.String), "TEXT"
-    rule = "columns must hold numbers, text, dates or truth values"
-    raise UnwritableError(column.name, rule, "leave it out, or write Parquet")
-
-
-def _years(column: pl.Series) -> pl.Series:
-    if column.drop_nulls().dt.year().is_between(1, 9999).all():
-        return column
-    rule = "dates must lie in the years 1 to 9999, and one does not"
-    raise UnwritableError(column.name, rule, "write Parquet")
+_DECLARED: Mapping[Any, str] = {
+    pl.Boolean: "BOOLEAN",
+    pl.Int64: "INTEGER",
+    pl.Float64: "REAL",
+    pl.Date: "DATE",
+    pl.Datetime: "TIMESTAMP",
+    pl.String: "TEXT",
+}

@@ -15,8 +15,9 @@ from microveil.errors import FileError
 from microveil.files.address import Address, address_of
 from microveil.files.databases import Refused, identifier, literal, rows
 from microveil.files.postgresql import connected
+from microveil.files.storing import UnwritableError
 from microveil.files.text import quoted
-from microveil.files.typed import UnwritableError, to_publish
+from microveil.files.typed import to_publish
 
 __all__ = ["check_new_table", "new_table"]
 

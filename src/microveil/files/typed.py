@@ -10,6 +10,7 @@ from typing import TypeVar
 import polars as pl
 
 from microveil.errors import FileError
+from microveil.files.checking import check_filled, check_records
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.frames import PATTERN_RULE, pattern_among
@@ -18,9 +19,7 @@ from microveil.table.memory import check_reading
 __all__ = [
     "POLARS_ERRORS",
     "TypedTable",
-    "UnwritableError",
     "broken",
-    "check_filled",
     "check_no_pattern",
     "opened_by",
     "to_publish",
@@ -29,16 +28,6 @@ __all__ = [
 
 # polars raises its panics past Exception; they may quote a value like its errors.
 POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
-
-
-class UnwritableError(Exception):
-    """A table holds what a format cannot: of one column, or None for the table."""
-
-    def __init__(self, column: str | None, rule: str, remedy: str) -> None:
-        super().__init__(column, rule, remedy)
-        self.column = column
-        self.rule = rule
-        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,19 +132,10 @@ def without_metadata(path: Path, frame: Frame) -> Frame:
     FileError
         If it holds no records.
     """
-    schema = frame.collect_schema()
-    if not schema or height_of(frame) == 0:
-        rule = "the file must hold records, and there are none"
-        raise FileError(str(path), rule, "check that the table was exported")
-    check_no_pattern(path, schema.names())
+    names = frame.collect_schema().names()
+    check_records(path, height_of(frame) if names else 0)
+    check_no_pattern(path, names)
     return _stored(frame)
-
-
-def check_filled(path: Path, raw: bytes) -> None:
-    """Refuse a file without a byte."""
-    if not raw:
-        rule = "the file must hold a table, and it is empty"
-        raise FileError(str(path), rule, "check that the table was exported")
 
 
 def to_publish(frame: Frame) -> Frame:

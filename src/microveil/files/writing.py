@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 import polars as pl
 
-from microveil.errors import FileError, stands_alone
+from microveil.errors import FileError, one_error, stands_alone
 from microveil.files.compression import packed
 from microveil.files.formats import Format, format_of
+from microveil.files.storing import UnwritableError
 from microveil.files.text import TextFormat, quoted
-from microveil.files.typed import UnwritableError
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.memory import check_held
@@ -101,8 +101,7 @@ def write_data(
         digest = _write(descriptor, batches)
         done = True
     except UnwritableError as error:
-        where = str(path) if error.column is None else f"{path}, column {quoted(error.column)}"
-        raise FileError(where, error.rule, error.remedy) from None
+        raise one_error([_refusal(path, one) for one in (error, *error.others)]) from None
     except UnicodeError:
         rule = "the encoding must hold every character, and one it does not"
         where = _where(path, frame, lambda column: _is_written(column, written, UnicodeError))
@@ -157,6 +156,11 @@ def _is_written(
     except refusals:
         return False
     return True
+
+
+def _refusal(path: Path, error: UnwritableError) -> FileError:
+    where = "" if error.column is None else f", column {quoted(error.column)}"
+    return FileError(f"{path}{where}", error.rule, error.remedy)
 
 
 def _unwritten(path: Path, error: OSError) -> FileError:

@@ -2,11 +2,9 @@
 
 from functools import partial
 
-from microveil.files import spss_format
+from microveil.files.spss_format import batches as _batches
+from microveil.files.spss_format import opened, outlined
 
-__all__ = ["batches", "kept", "opened", "outlined"]
+__all__ = ["batches", "opened", "outlined"]
 
-opened = spss_format.opened
-outlined = spss_format.outlined
-kept = spss_format.kept
-batches = partial(spss_format.batches, is_packed=True)
+batches = partial(_batches, is_packed=True)

@@ -447,7 +447,7 @@ class Release(Generic[Frame_co]):
     def _said_beside(self, form: Format, *, is_escaped: bool) -> dict[str, Any] | None:
         """Describe the columns where the format has no place for their labels, named as in it."""
         said = [column.labels for column in self.schema.values()]
-        if not any(one.parts - form.keeps or form.loses(one) for one in said):
+        if all(form.carries.kept(one) == one for one in said):
             return None
         return table_schema(_escaped(self.schema) if is_escaped else self.schema)
 

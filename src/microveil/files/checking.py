@@ -1,0 +1,92 @@
+"""The check of a table that was read, common to all formats: what does not fit its column.
+
+All of it is refused at once, by column and line, each with its remedy and none with a value.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, cast
+
+import polars as pl
+
+from microveil.errors import FileError, one_error
+
+__all__ = ["Misfit", "check_filled", "check_records", "first_true", "fitting", "within"]
+
+_SHOWN = 20  # of a file whose columns are many
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misfit:
+    """The first value of a column that does not fit its type: its record, from 0, rule, remedy.
+
+    Its index is -1 where the column as a whole is meant.
+    """
+
+    index: int
+    rule: str
+    remedy: str
+
+
+def first_true(mask: pl.Series) -> int | None:
+    """Return the place of the first true value."""
+    return mask.arg_max() if mask.any() else None
+
+
+def within(fits: pl.Series, rule: str, remedy: str = "correct it") -> Misfit | None:
+    """Return the first value that is known not to fit."""
+    index = first_true(~fits)
+    return None if index is None else Misfit(index=index, rule=rule, remedy=remedy)
+
+
+def fitting(
+    path: Path,
+    names: Sequence[str],
+    found: Mapping[str, Found | Misfit],
+    line_of: Callable[[int], str],
+) -> dict[str, Found]:
+    """Return what was found of each column, or refuse the file with the first misfit of each.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    names : sequence of str
+        All columns of the file: errors show their numbers, since the names are a person's values
+        where it has no header.
+    found : mapping of str to anything or Misfit
+        By column, of those that were looked at.
+    line_of : callable
+        Names the line or the record of an index.
+    """
+    misfits = sorted(
+        (own.index, names.index(name) + 1, own.rule, own.remedy)
+        for name, own in found.items()
+        if isinstance(own, Misfit)
+    )
+    if not misfits:
+        return cast("dict[str, Found]", found)
+    refused = [
+        FileError(f"{path}{f', {line_of(at)}' if at >= 0 else ''}, column {number}", rule, remedy)
+        for at, number, rule, remedy in misfits[:_SHOWN]
+    ]
+    if more := len(misfits) - len(refused):
+        rule = f"values must fit their columns, and those of {more} more columns do not"
+        refused.append(FileError(str(path), rule, "correct the others first"))
+    raise one_error(refused)
+
+
+def check_filled(path: Path, raw: bytes) -> None:
+    """Refuse a file without a byte."""
+    if not raw:
+        rule = "the file must hold a table, and it is empty"
+        raise FileError(str(path), rule, "check that the table was exported")
+
+
+def check_records(path: Path, n_records: int) -> None:
+    """Refuse a table without records."""
+    if n_records == 0:
+        rule = "the file must hold records, and there are none"
+        raise FileError(str(path), rule, "check that the table was exported")
