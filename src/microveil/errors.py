@@ -12,13 +12,18 @@
 Every message has three parts: the place, the rule that is broken there, and the
 remedy. None ever holds a value of the data: messages end up in logs and tickets.
 Records are counted from 1, lines of a file as an editor counts them. A request that breaks
-several rules is refused once, with all of them, and so is a file: a line for each.
+several rules is refused once, with all of them, and so is a file: columns that break the same rule
+share a line, and what is still to be said of columns stands below, as it is to be written.
 """
 
+import copy
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 
 __all__ = [
     "DataError",
@@ -28,12 +33,38 @@ __all__ = [
     "MicroveilError",
     "Problems",
     "RequestError",
+    "Written",
+    "gap",
+    "lacked",
+    "lines_of",
+    "moved",
     "one_error",
     "stands_alone",
+    "written_as",
 ]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+# How a request is written: keyword arguments, flags of a command, a recipe, fields of a form.
+Written = Literal["arguments", "flags", "recipe", "fields"]
+
+# What columns need, by the argument that says it: in words, and what stands for it in each form
+# until it is filled in. Dots are refused as values.
+_NEEDS = {
+    "bounds": (
+        "bounds, the domain of their values as publicly known",
+        ("(..., ...)", "...:...", '["...", "..."]'),
+    ),
+    "resolution": ("a resolution, the step to which values are rounded", ("...", "...", '"..."')),
+    "categories": ("a list of all their categories", ("[...]", "...", '["..."]')),
+}
+_FILL_IN = {
+    "arguments": "Fill in the dots, and pass:",
+    "flags": "Fill in the dots, and add to the command:",
+    "recipe": "Fill in the dots, and add each line to the recipe, below its heading:",
+}
+# A place that is about one column: what is said of it, its name, and in how many records.
+_OF_COLUMN = re.compile(r"(?P<of>[^']*) '(?P<name>.*)'(?:, (?P<where>[^']*))?", re.DOTALL)
 
 
 class MicroveilError(ValueError):
@@ -61,6 +92,8 @@ class MicroveilError(ValueError):
     """
 
     _several: "tuple[MicroveilError, ...]" = ()
+    _written: Written = "arguments"
+    _lacks: tuple[str, str] | None = None
 
     def __init__(self, place: str, rule: str, remedy: str) -> None:
         super().__init__(place, rule, remedy)
@@ -74,8 +107,7 @@ class MicroveilError(ValueError):
         return self._several or (self,)
 
     def __str__(self) -> str:
-        alone = f"{self.place}: {self.rule}; {self.remedy}."
-        return "\n".join(map(str, self._several)) or alone
+        return "\n".join(lines_of(self, self._written))
 
 
 class RequestError(MicroveilError):
@@ -92,10 +124,123 @@ def one_error(problems: Sequence[MicroveilError]) -> MicroveilError:
     first = problems[0]
     if len(problems) == 1:
         return first
-    kind = FileError if isinstance(first, FileError) else RequestError
-    error = kind(first.place, first.rule, first.remedy)
+    of_one = (kind for kind in (FileError, DataError) if all(isinstance(p, kind) for p in problems))
+    error = next(of_one, RequestError)(first.place, first.rule, first.remedy)
     error._several = tuple(problems)  # noqa: SLF001 -- made here
     return error
+
+
+def gap(argument: str, column: str, place: str, rule: str, remedy: str) -> RequestError:
+    """Make the error about what a person has to say of a column: bounds, resolution, categories."""
+    error = RequestError(place, rule, remedy)
+    error._lacks = argument, column  # noqa: SLF001 -- made here
+    return error
+
+
+def lacked(problem: MicroveilError) -> tuple[str, str] | None:
+    """Return the argument and the column that a problem is a gap of; None of other problems."""
+    return problem._lacks  # noqa: SLF001 -- made here
+
+
+def moved(problem: MicroveilError, place: str) -> MicroveilError:
+    """Return the same error, for another place."""
+    own = copy.copy(problem)
+    own.place, own.args = place, (place, own.rule, own.remedy)
+    return own
+
+
+@contextmanager
+def written_as(written: Written) -> Iterator[None]:
+    """Say of an error in which form its request is written, so that it says how to go on."""
+    try:
+        yield
+    except MicroveilError as error:
+        error._written = written  # noqa: SLF001 -- as its message is made here
+        raise
+
+
+def lines_of(error: MicroveilError, written: Written) -> list[str]:
+    """Return a message line by line, for a request that is written in one of the forms."""
+    if len(error.problems) == 1:
+        return [f"{error.place}: {error.rule}; {error.remedy}."]
+    return _grouped(error.problems, written)
+
+
+def _grouped(problems: Sequence[MicroveilError], written: Written) -> list[str]:
+    r"""Say in lines what is refused together: columns of one rule in one, then what is to be said.
+
+    >>> gaps = [gap("bounds", name, name, "r", "s") for name in "ab"]
+    >>> print(*_grouped([*gaps, RequestError("k", "it is odd", "pass 4")], "flags"), sep="\n")
+    2 columns need bounds, the domain of their values as publicly known: a, b.
+    k: it is odd; pass 4.
+    Fill in the dots, and add to the command:
+      --bounds a=...:... --bounds b=...:...
+    """
+    groups: dict[tuple[str, ...], list[MicroveilError]] = {}
+    gaps: dict[str, list[str]] = {}
+    for number, problem in enumerate(problems):
+        found, lacks = _OF_COLUMN.fullmatch(problem.place), lacked(problem)
+        key = (f"{number}",) if found is None else (found["of"], problem.rule)
+        if lacks is not None:
+            key = (lacks[0],)
+            gaps.setdefault(lacks[0], []).append(lacks[1])
+        groups.setdefault(key, []).append(problem)
+    gaps = {argument: [*dict.fromkeys(columns)] for argument, columns in gaps.items()}
+    lines = [
+        _needed(key[0], gaps[key[0]]) if key[0] in gaps else _together(group)
+        for key, group in groups.items()
+    ]
+    return [*lines, *_to_fill_in(gaps, written)] if gaps and written != "fields" else lines
+
+
+def _together(group: Sequence[MicroveilError]) -> str:
+    """Say of several columns at once what breaks one rule in each of them."""
+    first = group[0]
+    if len(group) == 1:
+        return str(first)
+    found = [_OF_COLUMN.fullmatch(problem.place) for problem in group]
+    named = [
+        f"'{one['name']}' ({one['where']})" if one["where"] else f"'{one['name']}'"
+        for one in found
+        if one is not None
+    ]
+    of = found[0]["of"] if found[0] is not None else ""
+    plural = re.sub("entry$", "entries", re.sub("(attribute|column)$", r"\1s", of))
+    return f"{plural} {', '.join(named)}: {first.rule}; {first.remedy}."
+
+
+def _needed(argument: str, columns: Sequence[str]) -> str:
+    needs, n = _NEEDS[argument][0], len(columns)
+    subject = "1 column needs" if n == 1 else f"{n} columns need"
+    return f"{subject} {needs}: {', '.join(columns)}."
+
+
+def _to_fill_in(gaps: dict[str, list[str]], written: Written) -> list[str]:
+    """Write down what closes the gaps, with dots for what a person has to know."""
+    forms = {argument: _NEEDS[argument][1] for argument in gaps}
+    if written == "recipe":
+        of_columns: dict[str, list[str]] = {}
+        for argument, columns in gaps.items():
+            for name in columns:
+                of_columns.setdefault(name, []).append(f"  {argument} = {forms[argument][2]}")
+        lines = []
+        for name, entries in of_columns.items():
+            is_bare = re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None
+            key = name if is_bare else json.dumps(name, ensure_ascii=False)
+            lines += [f"  [attributes.{key}]", *entries]
+    elif written == "flags":
+        flags = [
+            f"--{argument} {shlex.quote(f'{name}={forms[argument][1]}')}"
+            for argument, columns in gaps.items()
+            for name in columns
+        ]
+        lines = ["  " + " ".join(flags)]
+    else:
+        lines = [
+            f"  {argument}={{{', '.join(f'{name!r}: {forms[argument][0]}' for name in columns)}}},"
+            for argument, columns in gaps.items()
+        ]
+    return [_FILL_IN[written], *lines]
 
 
 class Problems(list[MicroveilError]):
@@ -114,9 +259,14 @@ class Problems(list[MicroveilError]):
         """Take down what is refused inside, and go on behind it."""
         try:
             yield
-        except RequestError as error:
+        except (RequestError, DataError) as error:
             error.__context__ = None
-            self += error.problems
+            self.extend(error.problems)
+
+    def extend(self, problems: Iterable[MicroveilError]) -> None:
+        """Take down more problems, each of them once."""
+        known = {(problem.place, problem.rule) for problem in self}
+        super().extend(one for one in problems if (one.place, one.rule) not in known)
 
     def add(self, place: str, rule: str, remedy: str) -> None:
         """Take down a problem."""

@@ -285,7 +285,7 @@ BAD = {
     "a column in two blocks": ("mdav", {"blocks": [["x", "y"], ["y", "z"]]}, "two blocks"),
     "a partition not offered": ("record-dp", {"partition": "v-mdav"}, "record-dp offers"),
     "a width of 0": ("k-noise", {"width": 0}, "above 0"),
-    "insensitive without bounds": ("mdav-insensitive", {"bounds": None}, "needs its bounds"),
+    "insensitive without bounds": ("mdav-insensitive", {"bounds": None}, "need bounds"),
     "a matrix of the wrong size": ("pram", {"matrix": {"z": [[1.0]]}}, "a row and a column"),
     "a matrix that is none": ("pram", {"matrix": {"z": "random"}}, "a row and a column"),
     "rows that do not sum to 1": (

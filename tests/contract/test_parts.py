@@ -197,7 +197,7 @@ def test_units_are_limited_once_for_all_parts():
         ({"parts": [part(["AGE"]), part(["AGE"])]}, "it is in two parts"),
         ({"parts": [part(["NONE"], **CLUSTERED), RESPONSE]}, "the table has no such column"),
         ({"parts": [part(WORDS, "laplace", epsilon=1), part(method="mdav", k=3)]},
-         "part 1 (SEX, REGION), attribute 'SEX'"),
+         "part 1 (SEX, REGION), attributes 'SEX', 'REGION'"),
         ({"parts": [part(method="mdav"), RESPONSE]}, "part 1 (AGE, INCOME), k"),
         ({"parts": [RESPONSE, part(method="idp-cbls", k=2, epsilon=1)]}, "part 2 (AGE, INCOME), k"),
         ({"scope": "row"}, "do not keep their epsilon at row scope"),

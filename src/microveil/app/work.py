@@ -9,7 +9,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -90,8 +90,8 @@ class Work:
         In words, where the step gives an estimate.
     result : dict or None
         See `microveil.app.tasks`. It may depend on the data.
-    error : dict or None
-        ``place``, ``rule`` and ``remedy`` of what was refused.
+    error : list of str or None
+        Line by line, all that was refused.
     failure : str or None
         The type of an error of another kind, or the signal that ended the process.
     released : bool
@@ -105,7 +105,7 @@ class Work:
     steps: tuple[Step, ...] = ()
     time_left: str | None = None
     result: Mapping[str, Any] | None = field(default=None, repr=False)
-    error: Mapping[str, str] | None = None
+    error: Sequence[str] | None = None
     failure: str | None = None
     released: bool = False
 

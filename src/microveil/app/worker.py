@@ -2,7 +2,7 @@
 
 A task comes as one line of JSON on standard input, so that nothing confidential is an argument that
 others see; what becomes of it goes to standard output as lines of JSON: any number of
-``{"progress": ...}``, then one of ``{"result": {...}}``, ``{"error": {"place", "rule", "remedy"}}``
+``{"progress": ...}``, then one of ``{"result": {...}}``, ``{"error": [line, ...]}``
 of our own errors, ``{"failure": "TypeName"}`` of any other, whose message might hold a value of the
 table, and ``{"cancelled": true}``.
 
@@ -30,7 +30,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from microveil.app.tasks import TASKS, Say, Task
-from microveil.errors import MicroveilError, RequestError
+from microveil.errors import MicroveilError, RequestError, lines_of
 
 __all__ = ["main", "of_line", "to_line"]
 
@@ -114,8 +114,7 @@ def _carried_out(task: Task, say: Say) -> int:
             raise RequestError("task", "there is no such task", f"name one of {', '.join(TASKS)}")
         result = carry_out(task, say)
     except MicroveilError as error:
-        said = {"place": error.place, "rule": error.rule, "remedy": error.remedy}
-        say({"error": said})
+        say({"error": lines_of(error, "fields")})
         return REFUSED
     # It is done, and no interrupt that comes now makes it undone.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

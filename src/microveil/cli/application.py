@@ -39,7 +39,7 @@ from microveil.cli.flags import (
     takes_requests,
     takes_text,
 )
-from microveil.errors import MicroveilError, RequestError, stands_alone
+from microveil.errors import MicroveilError, RequestError, lines_of, stands_alone
 from microveil.files import written_formats
 from microveil.files.text import TextFormat, text_format
 from microveil.protect.arguments import DECLARED
@@ -69,8 +69,9 @@ def main() -> None:
             print_message("microveil: interrupted. What was released, if anything, is whole.")
         raise
     except MicroveilError as error:
-        for problem in error.problems:
-            print_message(f"microveil: {problem}")
+        has_recipe = any(word.partition("=")[0] == "--recipe" for word in sys.argv)
+        for line in lines_of(error, "recipe" if has_recipe else "flags"):
+            print_message(line if line.startswith(" ") else f"microveil: {line}")
         sys.exit(2)
     except Exception as error:
         if os.environ.get("MICROVEIL_DEBUG"):
@@ -278,6 +279,14 @@ def protect(
     spark: Annotated[
         bool, typer.Option("--spark", help="Have Spark do it: a Parquet file, or a folder of them.")
     ] = False,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values",
+            help="If values outside their bounds or categories are refused, name them here, for "
+            "the custodian.",
+        ),
+    ] = False,
     as_json: Json = False,
     request: dict[str, Any],
 ) -> None:
@@ -290,7 +299,8 @@ def protect(
 
     request |= {"engine": "spark"} if spark else {}
     with step_progress() as progress, _warnings_in_words():
-        made = protect_file(data, output, **request, **release, progress=progress)
+        show = print_message if show_values else None
+        made = protect_file(data, output, **request, **release, show=show, progress=progress)
     for note in made.notes:
         print_message(f"note: {note}")
     if as_json:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars
 
-from microveil.errors import RequestError
+from microveil.errors import Problems, RequestError
 from microveil.files.labelled import labelled
 from microveil.files.outline import size_of
 from microveil.files.reading import SourceFile, open_file
@@ -17,7 +17,9 @@ from microveil.methods import METHODS
 from microveil.protect.arguments import arguments as known_arguments
 from microveil.protect.declarations import accepted
 from microveil.protect.domains import interval_kind
+from microveil.protect.open_entries import without_dots
 from microveil.protect.parts import named_attributes, read_parts
+from microveil.protect.problems import refuse_all
 from microveil.protect.recipe import file_of_recipe, merged, read_recipe
 from microveil.schema import Kind, Ordered
 from microveil.table import (
@@ -67,21 +69,37 @@ def asked_of(
     columns that are calculated with though they are not protected. A table that would not fit is
     lazy where there is a folder ``beside``, for columns to wait in.
     """
-    of_recipe = {} if recipe is None else read_recipe(recipe)
+    problems = Problems()
+    of_recipe = {} if recipe is None else read_recipe(recipe, problems)
     progress("reading the table")
-    text = text_of_recipe(recipe, text)
+    text = text_of_recipe(recipe, text, problems)
     is_large = beside is not None and _is_large(path, text, merged(of_recipe, arguments))
     file = open_file(path, text=text, progress=progress, lazily=beside if is_large else None)
-    given = with_named_values(arguments, file.names)
+    given = with_named_values(arguments, file.names, problems)
     if isinstance(given.get("never_missing"), list | tuple):
         given["never_missing"] = resolve_names(given["never_missing"], file.names)
-    asked = merged(of_recipe, given)
-    source = file.read(
-        decimals=_read_as_decimals(asked),
-        as_text=_read_as_text(asked, calculated),
-        of_one_kind=lambda name: name not in calculated,
-        missing=_codes_read(asked, file.labels).words_of,
-    )
+    asked = without_dots(merged(of_recipe, given), problems)
+    with problems.noted():
+        source = file.read(
+            decimals=_read_as_decimals(asked),
+            as_text=_read_as_text(asked, calculated),
+            of_one_kind=lambda name: name not in calculated,
+            missing=_codes_read(asked, file.labels).words_of,
+        )
+        asked = _completed(source, asked, bounds_alpha, decimals_from_data=decimals_from_data)
+        refuse_all(labelled(source), asked, problems)
+    problems.refuse()
+    return source, asked
+
+
+def _completed(
+    source: SourceFile,
+    asked: dict[str, Any],
+    bounds_alpha: float | None,
+    *,
+    decimals_from_data: bool,
+) -> dict[str, Any]:
+    """Return what is asked of a file, with all that is to be taken from it."""
     with_names_resolved(asked, source.columns)
     if "accept" in asked:
         asked = accepted(labelled(source), asked)
@@ -102,7 +120,7 @@ def asked_of(
         _refuse_unbounded(source.frame, asked)
     if decimals_from_data:
         asked["resolution"] = {**_resolutions_seen(source, asked), **asked.get("resolution", {})}
-    return source, asked
+    return asked
 
 
 def _codes_read(asked: Mapping[str, Any], labels: Mapping[str, Labels]) -> MissingCodes:
@@ -144,14 +162,16 @@ def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
     return names
 
 
-def text_of_recipe(recipe: Recipe, given: TextFormat | None) -> TextFormat | None:
+def text_of_recipe(
+    recipe: Recipe, given: TextFormat | None, problems: Problems | None = None
+) -> TextFormat | None:
     """Read how files are written off a recipe, unless it is given otherwise.
 
     What neither says of the separator is the format's own.
     """
     if recipe is None or not (given is None or given.is_unsaid):
         return given
-    return replace(UNSAID, **file_of_recipe(recipe))  # type: ignore[arg-type]
+    return replace(UNSAID, **file_of_recipe(recipe, problems))  # type: ignore[arg-type]
 
 
 def declared_missing(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -287,37 +307,49 @@ def _refuse_unbounded(frame: polars.DataFrame | polars.LazyFrame, asked: Mapping
             )
 
 
-def with_named_values(arguments: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+def with_named_values(
+    arguments: Mapping[str, Any], columns: Sequence[str], problems: Problems | None = None
+) -> dict[str, Any]:
     """Return arguments of `protect` with what flags say of single columns as mappings by name.
 
     Those whose flags go by column, ``bounds`` for example, may be lists of NAME=VALUES; so may
     ``ordered``, which goes into the categories. Of two entries for one column the last counts.
+    Entries that are wrong are refused together, or taken down as problems and left out.
 
     >>> with_named_values({"bounds": ["a=0:9"], "ordered": ["b=c=low,high"]}, ["a", "b", "b=c"])
     {'bounds': {'a': ('0', '9')}, 'categories': {'b=c': Ordered(values=('low', 'high'))}}
     """
+    wrong = Problems()
     found = {name: value for name, value in arguments.items() if name != "ordered"}
     of_columns = [argument.name for argument in known_arguments() if argument.flag is dict]
     for name in sorted(of_columns, key=lambda name: name == "categories"):
         if isinstance(found.get(name), list | tuple):
-            found[name] = _by_column(name, found[name], columns)
+            found[name] = _by_column(name, found[name], columns, wrong)
     if arguments.get("ordered"):
-        lists = _by_column("ordered", arguments["ordered"], columns)
+        lists = _by_column("ordered", arguments["ordered"], columns, wrong)
         others = found.get("categories") or {}
-        if twice := sorted(set(lists) & set(others)):
-            raise RequestError(
-                f"--ordered {twice[0]}", "its categories are given already", "list them once"
-            )
+        for name in sorted(set(lists) & set(others)):
+            wrong.add(f"--ordered {name}", "its categories are given already", "list them once")
         ordered = {name: Ordered(tuple(listed)) for name, listed in lists.items()}
         found["categories"] = {**others, **ordered}
+    if problems is None:
+        wrong.refuse()
+    else:
+        problems.extend(wrong)
     return found
 
 
-def _by_column(name: str, given: Iterable[str], columns: Sequence[str]) -> dict[str, Any]:
-    """Read the entries of a flag."""
+def _by_column(
+    name: str, given: Iterable[str], columns: Sequence[str], problems: Problems
+) -> dict[str, Any]:
+    """Read the entries of a flag; those that are wrong are taken down."""
     flag = f"--{name.replace('_', '-')}"
-    pairs, read = split_pairs(given, flag, columns), READ.get(name)
-    return {column: read(flag, column, value) if read else value for column, value in pairs.items()}
+    found, read = dict[str, Any](), READ.get(name)
+    for entry in given:
+        with problems.noted():
+            ((column, value),) = split_pairs([entry], flag, columns).items()
+            found[column] = read(flag, column, value) if read else value
+    return found
 
 
 def split_pairs(given: Iterable[str], flag: str, columns: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from microveil.commands.asking import apart, asked_of, codes_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
 from microveil.commands.spark import release_in_spark
-from microveil.errors import DataError, FileError, RequestError, stands_alone
+from microveil.errors import DataError, FileError, Problems, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -33,6 +33,7 @@ from microveil.protect.recipe import merged, read_recipe
 from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
 from microveil.protect.settling import settle
+from microveil.protect.values_outside import values_outside
 from microveil.schema import Kind
 from microveil.table import categories_seen, open_table
 from microveil.table.column_files import columns_of, files_of, side_by_side
@@ -66,6 +67,7 @@ def protect_file(
     with_measurements: bool = False,
     format: str | None = None,  # noqa: A002 -- the plain word for it
     into: str | None = None,
+    show: Callable[[str], None] | None = None,
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> Release:
@@ -74,6 +76,8 @@ def protect_file(
     ``folder`` gets what may be published, and the custodian's appears beside it. A custodian's page
     of more than 50,000 records is made where it is asked for; ``linkage`` links a sample with the
     original, for the custodian. What says how the release is written is as for `Release.write`.
+    ``show`` gets a line for each column with values outside its domain, these values among it,
+    where they are why the table is refused.
 
     Other arguments are those of `protect`, where names in ``attributes`` and ``keep`` may be lists
     with commas; and of the file ``recipe``, ``text``, how a CSV file is written, ``bounds_alpha``,
@@ -89,7 +93,8 @@ def protect_file(
     if into is not None:
         check_new_table(into, overwrite=overwrite)
     recipe = arguments.get("recipe")
-    of_recipe = {} if recipe is None else read_recipe(recipe)
+    # What is wrong with it is refused below, with everything else.
+    of_recipe = {} if recipe is None else read_recipe(recipe, Problems())
     said = apart(arguments)
     warn_of_outdated(merged(of_recipe, said["arguments"]))
     if (arguments.get("engine") or of_recipe.get("engine")) == SPARK:
@@ -97,7 +102,7 @@ def protect_file(
         _refuse_in_spark(
             text is not None and not text.is_unsaid, format not in (None, "parquet"),
             said.get("bounds_alpha"), said.get("decimals_from_data"), public_report,
-            custodian_report, escape_formulas, into,
+            custodian_report, escape_formulas, into, show,
         )  # fmt: skip
         release = release_in_spark(path, said["arguments"], recipe, progress)
         how: dict[str, Any] = {"format": "parquet"}
@@ -112,6 +117,7 @@ def protect_file(
             escape_formulas=escape_formulas,
             with_measurements=with_measurements,
             format=format,
+            show=show,
             progress=progress,
         )
     release.write(
@@ -167,6 +173,7 @@ def _release_of(
     escape_formulas: bool,
     with_measurements: bool,
     format: str | None,  # noqa: A002 -- as `protect_file` has it
+    show: Callable[[str], None] | None,
     progress: Progress,
 ) -> tuple[Release, dict[str, Any]]:
     """Protect the table of a file, and write nothing; say how it is to be written."""
@@ -180,7 +187,13 @@ def _release_of(
     prepared = settle(labelled(source), asked, progress)
     if with_measurements:  # the method may have been left to advice
         _refuse_measurements_of(prepared)
-    planned, drawn = plan_and_draw(prepared, progress)
+    try:
+        planned, drawn = plan_and_draw(prepared, progress)
+    except DataError:
+        if show is not None:
+            for line in values_outside(prepared):
+                show(line)
+        raise
     if not form.has_types:
         drawn = drawn._replace(data=_written_whole(drawn.data, planned))
     is_reported = custodian_report or source.n_records <= REPORTED_RECORDS

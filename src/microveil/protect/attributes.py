@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError, Problems, RequestError, gap
 from microveil.methods import METHODS, Method
 from microveil.protect.domains import (
     interval_kind,
@@ -60,41 +60,64 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
     if not kind.is_numeric:
         if "categories" not in request.method.can:
             table.numbers(name)  # says why, in the words that fit
-        raise RequestError(
+        raise gap(
+            "categories",
+            name,
             f"attribute '{name}'",
             f"{request.method.id} needs the list of categories that there are",
             f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})",
         )
-    resolution, source = Fraction(1), Source.TYPE
-    if name in request.resolution:
-        resolution, source = read_resolution(name, kind, request.resolution[name])
-    elif kind is Kind.DECIMAL:
-        raise RequestError(
-            f"attribute '{name}'",
-            "decimals need a declared resolution, the step to which values are rounded",
-            f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}) for hundredths, "
-            f"{name}=1 for whole numbers; to take the decimals seen in the data, which reveals "
-            "them, ask for --resolution-from-data",
-        )
-    bounds = YES_NO if kind is Kind.BOOLEAN else None
-    if name in request.bounds:
-        bounds = read_bounds(
-            name, kind, request.bounds[name], may_be_one="new table" in request.method.can
-        )
-    elif bounds is None and "bounds" in request.method.needs:
-        raise RequestError(
-            f"attribute '{name}'",
-            f"{request.method.id} needs its bounds, the domain of its values as publicly known",
-            f"add {_example(name, kind)}; reading them from the data (--bounds-from-data 1.5) "
-            "shows the largest value to everybody, and gives none where all values are 0",
-        )
-    elif bounds is None and kind is Kind.DATE:
-        bounds = CALENDAR
+    problems, resolution, bounds = Problems(), (Fraction(1), Source.TYPE), None
+    with problems.noted():
+        resolution = _resolution_of(name, kind, request)
+    with problems.noted():
+        bounds = _bounds_of(name, kind, request)
+    problems.refuse()
     attribute = Attribute(
-        name=name, kind=kind, resolution=resolution, resolution_source=source, domain=bounds
+        name=name,
+        kind=kind,
+        resolution=resolution[0],
+        resolution_source=resolution[1],
+        domain=bounds,
     )
     _refuse_wide_grid(attribute)
     return attribute
+
+
+def _resolution_of(name: str, kind: Kind, request: Request) -> tuple[Fraction, Source]:
+    """Return the step of a column of numbers, which decimals need declared."""
+    if name in request.resolution:
+        return read_resolution(name, kind, request.resolution[name])
+    if kind is not Kind.DECIMAL:
+        return Fraction(1), Source.TYPE
+    raise gap(
+        "resolution",
+        name,
+        f"attribute '{name}'",
+        "decimals need a declared resolution, the step to which values are rounded",
+        f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}) for hundredths, "
+        f"{name}=1 for whole numbers; to take the decimals seen in the data, which reveals "
+        "them, ask for --resolution-from-data",
+    )
+
+
+def _bounds_of(name: str, kind: Kind, request: Request) -> Bounds | None:
+    """Return the bounds of a column of numbers, which some methods need declared."""
+    if name in request.bounds:
+        may_be_one = "new table" in request.method.can
+        return read_bounds(name, kind, request.bounds[name], may_be_one=may_be_one)
+    if kind is Kind.BOOLEAN:
+        return YES_NO
+    if "bounds" not in request.method.needs:
+        return CALENDAR if kind is Kind.DATE else None
+    raise gap(
+        "bounds",
+        name,
+        f"attribute '{name}'",
+        f"{request.method.id} needs its bounds, the domain of its values as publicly known",
+        f"add {_example(name, kind)}; reading them from the data (--bounds-from-data 1.5) "
+        "shows the largest value to everybody, and gives none where all values are 0",
+    )
 
 
 def _refuse_wide_grid(attribute: Attribute) -> None:
@@ -300,12 +323,14 @@ def refuse_moments(table: Table, name: str) -> None:
 
 
 def check_types(table: Table, types: Mapping[str, Kind]) -> None:
-    """Refuse columns that do not hold what a recipe expects."""
+    """Refuse columns that do not hold what a recipe expects, all in one error."""
+    problems = Problems()
     for name, kind in types.items():
         if name not in table.names:
-            raise lacking_column(name, kind)
-        if table.kind(name) is not kind:
-            raise _unlike(name, kind, table.kind(name).value)
+            problems.append(lacking_column(name, kind))
+        elif table.kind(name) is not kind:
+            problems.append(_unlike(name, kind, table.kind(name).value))
+    problems.refuse()
 
 
 def lacking_column(name: str, kind: Kind) -> DataError:

@@ -42,6 +42,7 @@ __all__ = [
     "chosen_names",
     "formulas_in",
     "open_for",
+    "opened_for",
     "outlined",
     "prepare",
     "silent",
@@ -114,7 +115,19 @@ class Prepared:
             return self.held[number]
         attribute = self.attributes[number]
         self.progress(f"reading {attribute.name}")
-        return _column(self.table, attribute, self.request, self.units)
+        try:
+            return _column(self.table, attribute, self.request, self.units)
+        except DataError:
+            self._refuse_columns()
+            raise
+
+    def _refuse_columns(self) -> None:
+        """Refuse all columns that break a rule together, once one does."""
+        problems = Problems()
+        for attribute in self.attributes:
+            with problems.noted():
+                _column(self.table, attribute, self.request, self.units)
+        problems.refuse()
 
     def for_request(self, request: Request) -> "Prepared":
         """Return the same columns for another request, read once for both."""
@@ -151,7 +164,8 @@ def open_for(
     return Opened(*limited(whole, unit, outside=outside, seed=seed))
 
 
-def _opened(table: Any, request: Request) -> Opened:
+def opened_for(table: Any, request: Request) -> Opened:
+    """Open a table for a request, unless it is open."""
     if isinstance(table, Opened):
         return table
     return open_for(
@@ -170,13 +184,17 @@ def prepare(
     progress: Callable[[str], None] = silent,
 ) -> Prepared:
     """Open a table, unless it is open, and choose its columns; they are read when asked for."""
-    for_all = _opened(table, request)
+    for_all = opened_for(table, request)
     opened = for_all.table
-    attributes, left_out = _outline(opened, request)
+    problems = Problems()
+    attributes, left_out = _outline(opened, request, problems)
     for name in request.keep:
-        check_kept(opened, name)
+        with problems.noted():
+            if name in opened.names:
+                check_kept(opened, name)
     if opened.n_records < request.k:
-        raise DataError("table", "it has fewer records than k", "choose a smaller k")
+        problems.append(DataError("table", "it has fewer records than k", "choose a smaller k"))
+    problems.refuse()
     return Prepared(
         table=opened,
         request=request,
@@ -190,14 +208,17 @@ def prepare(
 
 def chosen_names(table: Any, request: Request) -> list[str]:
     """Name the attributes that a request protects, in the table's order."""
-    return _chosen(open_table(table, request.codes, request.stated), request)[0]
+    opened, problems = open_table(table, request.codes, request.stated), Problems()
+    names, _ = _chosen(opened, request, problems)
+    problems.refuse()
+    return names
 
 
 def categories_in_no_order(table: Any, request: Request) -> list[str]:
     """Name the attributes of a request that are categories in no order, as declared."""
     opened = open_table(table, request.codes, request.stated)
     found = []
-    for name in _chosen(opened, request)[0]:
+    for name in chosen_names(opened, request):
         categories = declared_categories(opened, name, request)
         if categories is not None and not categories.kind.is_ranked:
             refuse_moments(opened, name)
@@ -207,17 +228,20 @@ def categories_in_no_order(table: Any, request: Request) -> list[str]:
 
 def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list[str]]:
     """Open a table and choose its columns, without a look at their values."""
-    opened = _opened(table, request).table
-    return opened, *_outline(opened, request)
+    opened, problems = opened_for(table, request).table, Problems()
+    attributes, left_out = _outline(opened, request, problems)
+    problems.refuse()
+    return opened, attributes, left_out
 
 
-def _outline(table: Table, request: Request) -> tuple[list[Attribute], list[str]]:
-    names, left_out = _chosen(table, request)
-    attributes, problems = list[Attribute](), Problems()
+def _outline(
+    table: Table, request: Request, problems: Problems
+) -> tuple[list[Attribute], list[str]]:
+    names, left_out = _chosen(table, request, problems)
+    attributes = list[Attribute]()
     for name in names:
         with problems.noted():
             attributes.append(attribute_of(table, name, request))
-    problems.refuse()
     return attributes, left_out
 
 
@@ -240,14 +264,18 @@ def formulas_in(
             yield name
 
 
-def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
+def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[str], list[str]]:
     """Return the attributes to protect, in the table's order, and the columns left out."""
     domains = (
         *request.bounds, *request.categories, *request.resolution, *request.missing_codes,
         *request.unit_attributes, *request.never_missing,
     )  # fmt: skip
-    check_columns(table, (*(request.attributes or ()), *request.keep, *domains))
-    check_types(table, request.types)
+    named = (*(request.attributes or ()), *request.keep, *domains)
+    with problems.noted():
+        check_columns(table, named)
+    unknown = {*named} - {*table.names}
+    with problems.noted():
+        check_types(table, {n: kind for n, kind in request.types.items() if n not in unknown})
     if request.attributes is not None:
         # A recipe may name text with categories in no order, which only some methods protect.
         skipped = {
@@ -267,8 +295,8 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
             and not likely_identifier(table, name)
             and not likely_person(table, name)
         ]
-    if not names:
-        raise RequestError(
+    if not names and not problems:
+        problems.add(
             "attributes",
             "there is no attribute to protect"
             + (
@@ -279,13 +307,14 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
             ),
             "name the attributes to protect",
         )
-    _check_of_units(names, request)
-    _refuse_numbers_of_people(table, names, request)
+    problems.extend((*_alien_to_units(names, request), *_numbers_of_people(table, names, request)))
     released = {*names, *request.keep, request.unit}
     return names, [name for name in table.names if name not in released]
 
 
-def _refuse_numbers_of_people(table: Table, names: Iterable[str], request: Request) -> None:
+def _numbers_of_people(
+    table: Table, names: Iterable[str], request: Request
+) -> Iterator[RequestError]:
     """Refuse what looks like the number of a person, unless its domain says that it is none."""
     for name in request.attributes or ():
         bounds = request.bounds.get(name)
@@ -293,7 +322,7 @@ def _refuse_numbers_of_people(table: Table, names: Iterable[str], request: Reque
         if is_declared or name in request.categories or name not in names:
             continue
         if table.kind(name).is_numeric and likely_person(table, name):
-            raise RequestError(
+            yield RequestError(
                 f"column '{name}'",
                 "it is named like a person's number, which says who somebody is and has no mean",
                 f"leave it out, name it as the unit (unit={name!r}, --unit {name}), or, if it is a "
@@ -302,14 +331,13 @@ def _refuse_numbers_of_people(table: Table, names: Iterable[str], request: Reque
             )
 
 
-def _check_of_units(names: Collection[str], request: Request) -> None:
+def _alien_to_units(names: Collection[str], request: Request) -> Iterator[RequestError]:
     """Refuse what is said of single attributes where it is not protected at all."""
     # What a recipe names and its method leaves out is named among the attributes all the same.
     protected = {*names, *(request.attributes or ())}
     for argument in ("unit_attributes", "never_missing"):
-        alien = next((name for name in getattr(request, argument) if name not in protected), None)
-        if alien is not None:
-            raise RequestError(
+        for alien in (name for name in getattr(request, argument) if name not in protected):
+            yield RequestError(
                 f"{argument}, column '{alien}'",
                 "it is no protected attribute",
                 "name it among the attributes too, or leave it out",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from microveil.errors import MicroveilError, Problems, RequestError, one_error, stands_alone
+from microveil.errors import MicroveilError, Problems, RequestError, moved, one_error, stands_alone
 from microveil.guarantee import Unit
 from microveil.methods import METHODS
 from microveil.protect import rules
@@ -382,6 +382,4 @@ def in_part(number: int, one: Part) -> Iterator[None]:
         yield
     except MicroveilError as error:
         place = f"part {number} ({one.named})"
-        raise one_error(
-            [type(own)(f"{place}, {own.place}", own.rule, own.remedy) for own in error.problems]
-        ) from None
+        raise one_error([moved(own, f"{place}, {own.place}") for own in error.problems]) from None

@@ -38,15 +38,18 @@ means something else by now is refused: a monthly run must not change its meanin
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from functools import cache, partial, update_wrapper
 from inspect import signature
 from pathlib import Path
 from types import GenericAlias
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
-from microveil.errors import FileError, Problems, RequestError, one_error, stands_alone
+from microveil.errors import FileError, Problems, RequestError, stands_alone, written_as
 from microveil.protect.arguments import DECLARED, Argument, Arguments, arguments, said
 from microveil.protect.declarations import accepted
+from microveil.protect.open_entries import is_open, to_fill_in, without_dots
+from microveil.protect.problems import refuse_all
 from microveil.schema import Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 
@@ -60,6 +63,8 @@ Recipe = str | Path | Mapping[str, Any]
 DEPTHS: Mapping[Any, int] = {"attributes": 3, "parts": 3, "file": 2}
 # What stands in a recipe for what a flag takes.
 ENTRIES = {str: str, int: int, float: int | float, bool: bool, list: list[str]}
+# What stands for the role and the type of an attribute as long as these are of another form.
+INSTEAD = {"role": Role.CONFIDENTIAL.value, "type": Kind.DECIMAL.value}
 # The version whose recipes are read as they stand, and that of recipes that say none.
 VERSION, UNSAID = (0, 2), (0, 1)
 
@@ -126,8 +131,14 @@ CHANGES: tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...] = (
 
 
 @stands_alone
-def read_recipe(recipe: Recipe) -> dict[str, Any]:
+def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, Any]:
     """Read a recipe file, or its contents, as arguments of `protect`.
+
+    Parameters
+    ----------
+    recipe : str, Path or mapping
+    problems : Problems, optional
+        What is wrong is taken down there, and the rest is returned; else it is raised.
 
     Raises
     ------
@@ -142,24 +153,30 @@ def read_recipe(recipe: Recipe) -> dict[str, Any]:
     >>> read_recipe({"k": 10, "attributes": {"AGE": entry}})
     {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': [0, 120]}}
     """
-    contents, written = _contents(recipe)
+    found = Problems()
+    contents, written = _contents(recipe, found)
     written.pop("file", None)  # said of the file, and no argument
     version, entries = written.pop("microveil", None), written.pop("attributes")
     of_attributes = partial(_of_attributes, accepts="accept" in written)
     asked = written | (of_attributes(entries, contents["attributes"]) if entries else {})
-    problems = Problems()
-    problems += _of_parts(asked.get("parts", ()), entries)
+    wrong = {problem.place for problem in found}
+    for name in (n for n in entries if f"recipe, entry 'attributes.{n}.type'" in wrong):
+        del asked["types"][name]  # what its column holds is for the table to say
+    found += _of_parts(asked.get("parts", ()), entries)
     if "parts" in asked:
         asked.pop("attributes", None)  # the parts name them
-    problems += [*_of_version(version, asked), *_of_entries(entries)]
-    problems.refuse()
+    found += [*_of_version(version, asked), *_of_entries(entries)]
+    if problems is None:
+        found.refuse()
+    else:
+        problems.extend(found)
     return asked
 
 
 @stands_alone
-def file_of_recipe(recipe: Recipe) -> dict[str, str]:
+def file_of_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, str]:
     """Read what a recipe says of how the file is written: separator, decimal, encoding."""
-    return _contents(recipe)[1].get("file") or {}
+    return _contents(recipe, problems)[1].get("file") or {}
 
 
 @stands_alone
@@ -169,29 +186,79 @@ def roles_of_recipe(recipe: Recipe) -> dict[str, Role]:
     return {name: Role(entry["role"]) for name, entry in entries.items()}
 
 
-def _contents(recipe: Recipe) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """Return a recipe as it stands, and what it says, held against its form."""
-    from pydantic import ValidationError
+def _contents(
+    recipe: Recipe, problems: Problems | None = None
+) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """Return a recipe as it stands, and what it says, held against its form.
 
+    What has another form is raised, or taken down and left out of both.
+    """
     if not isinstance(recipe, Mapping | str | Path):
         rule = "it is a file or what one holds"
         raise RequestError("recipe", rule, "pass recipe='recipe.toml', or a dict")
-    contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
+    contents, found = recipe if isinstance(recipe, Mapping) else _load(Path(recipe)), Problems()
+    contents = _without_dots(contents, found)
+    parsed, odd = _parsed(contents)
+    rule = "it is unknown or of the wrong kind"
+    remedy = "see microveil inspect for a recipe that is in order"
+    for place in odd.values():
+        found.add(f"recipe, entry '{place}'", rule, remedy)
+    if problems is None:
+        found.refuse()
+    else:
+        problems.extend(found)
+    while odd:  # what is left may show more
+        contents = _without(contents, odd)
+        parsed, odd = _parsed(contents)
+    assert parsed is not None  # noqa: S101 -- a recipe of nothing is in order
+    written = parsed.model_dump(exclude_none=True)
+    return contents, written
+
+
+def _parsed(contents: Mapping[str, Any]) -> tuple[Any, dict[tuple[Any, ...], str]]:
+    """Hold a recipe against its form; or return its entries of another form, each with its path."""
+    from pydantic import ValidationError
+
     try:
-        parsed = _form(arguments()).model_validate(_with_pairs(contents))
+        return _form(arguments()).model_validate(_with_pairs(contents)), {}
     except ValidationError as error:
-        places: dict[Any, str] = {}
+        places: dict[tuple[Any, ...], str] = {}
         for found in error.errors(include_url=False, include_input=False):
             # Behind an entry stands what it might have been, an error for each.
             entry = found["loc"][: DEPTHS.get(found["loc"][0], 1)]
             places.setdefault(entry, ".".join(map(str, found["loc"])))
-        rule = "it is unknown or of the wrong kind"
-        remedy = "see microveil inspect for a recipe that is in order"
-        problems = [
-            RequestError(f"recipe, entry '{place}'", rule, remedy) for place in places.values()
-        ]
-        raise one_error(problems) from None
-    return contents, parsed.model_dump(exclude_none=True)
+        return None, places
+
+
+def _without(contents: Mapping[str, Any], places: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
+    """Leave entries out of a recipe; a column is then protected, as what its table says it is."""
+    left = deepcopy(dict(contents))
+    for *path, last in places:
+        inner: Any = left
+        for key in path:
+            inner = inner[key]
+        if len(path) == 2 and last in INSTEAD:
+            inner[last] = INSTEAD[last]
+        elif path[:1] == ["parts"]:
+            left.pop("parts", None)
+        else:
+            inner.pop(last, None)
+    return left
+
+
+def _without_dots(contents: Mapping[str, Any], problems: Problems) -> Mapping[str, Any]:
+    """Leave out what a recipe says of attributes in dots, which are still to be filled in."""
+    entries = contents.get("attributes")
+    if not isinstance(entries, Mapping):
+        return contents
+    left = {
+        name: {key: value for key, value in entry.items() if not is_open(value)}
+        for name, entry in entries.items()
+        if isinstance(entry, Mapping)
+    }
+    for name, entry in left.items():
+        problems += [to_fill_in(key, name) for key in entries[name] if key not in entry]
+    return {**contents, "attributes": {**entries, **left}}
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -342,11 +409,16 @@ def takes(
     ) -> Callable[Concatenate[Any, Listed], Result]:
         def called(table: Any, *_args: Listed.args, **given: Listed.kwargs) -> Result:
             asked: dict[str, Any] = {**given}
-            recipe = asked.pop("recipe", None)
+            recipe, problems = asked.pop("recipe", None), Problems()
             # None says nothing of what is protected; of what the verb alone takes it is a value.
             added = {name: value for name, value in asked.items() if name in its_own}
-            both = merged({} if recipe is None else read_recipe(recipe), asked)
-            return verb(table, accepted(table, both) | added)
+            of_recipe = {} if recipe is None else read_recipe(recipe, problems)
+            both = without_dots(merged(of_recipe, asked), problems)
+            with problems.noted():
+                both = accepted(table, both)
+            with written_as("arguments" if recipe is None else "recipe"):
+                refuse_all(table, both, problems)
+                return verb(table, both | added)
 
         own, every = signature(verb), signature(listed).parameters
         its_own = every.keys() - signature(Arguments).parameters.keys()

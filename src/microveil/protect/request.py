@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -94,20 +94,29 @@ class Request:
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "Request":
         """Check arguments and make a request of them."""
+        request, problems = cls.judged(asked)
+        problems.refuse()
+        return cast("Request", request)
+
+    @classmethod
+    def judged(cls, asked: Mapping[str, Any]) -> "tuple[Request | None, Problems]":
+        """Make a request of arguments as far as they are in order, and say what is not.
+
+        There is none without a method.
+        """
         given, problems = said(asked), Problems()
         # A method that forms no clusters takes any k, "auto" too: one recipe serves every method.
         read = read_each({name: given[name] for name in given if name != "k"}, problems)
         if "method" not in given:
             problems.add("method", "a method is needed", f"pass one of {', '.join(METHODS)}")
         if "method" not in read:
-            problems.refuse()
+            return None, problems
         request = cls(**_values(given, read, METHODS[read["method"]], problems))
         bad = {name for name in given if name not in read}
         for names, broken in RULES:
             if bad.isdisjoint(names):
                 problems += broken(request)
-        problems.refuse()
-        return request
+        return request, problems
 
     @property
     def order(self) -> str | None:

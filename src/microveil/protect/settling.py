@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from microveil.errors import DataError, Problems, RequestError, one_error
 from microveil.protect.attributes import check_types
 from microveil.protect.auto import chosen
 from microveil.protect.columns import Opened, Prepared, formulas_in, open_for, silent
 from microveil.protect.parts import Whole, in_part
+from microveil.protect.problems import problems_of
 from microveil.table import check_columns
 from microveil.table.table import check_kept
 
@@ -17,7 +19,19 @@ __all__ = ["settle"]
 def settle(
     table: Any, asked: Mapping[str, Any], progress: Callable[[str], None] = silent
 ) -> Prepared:
-    """Make a request of arguments, or one for each part, choosing what is left to advice."""
+    """Make a request of arguments, or one for each part, choosing what is left to advice.
+
+    What is refused is refused with all that is wrong beside it.
+    """
+    try:
+        return _settled(table, asked, progress)
+    except (RequestError, DataError) as error:
+        problems = Problems(error.problems)
+        problems.extend(problems_of(table, asked))
+        raise one_error(problems) from None
+
+
+def _settled(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
     whole = None if asked.get("parts") is None else Whole.of(asked)
     if whole is None:
         return chosen(table, {n: value for n, value in asked.items() if n != "parts"}, progress)

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import polars
 
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError, RequestError, one_error
 from microveil.schema import Kind
 from microveil.table.cells import TEXT, numbers_of_category
 from microveil.table.column_files import ColumnFiles, columns_of, files_of, height_of
@@ -225,9 +225,9 @@ def _is_of_few(column: "nw.Series[Any]", kind: Kind) -> bool:
 
 def check_columns(table: Table, names: Iterable[str], side: str = "") -> None:
     """Refuse names that a table does not have; side is "original" or "protected" of several."""
-    for name in names:
-        if name not in table.names:
-            raise unknown_column(name, table.names, side)
+    unknown = (name for name in dict.fromkeys(names) if name not in table.names)
+    if problems := [unknown_column(name, table.names, side) for name in unknown]:
+        raise one_error(problems)
 
 
 def unknown_column(name: str, names: Sequence[str], side: str = "") -> RequestError:

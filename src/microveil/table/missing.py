@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError, Problems, RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
 from microveil.table.table import Table
 
@@ -177,12 +177,14 @@ def _days(code: GivenCode) -> Fraction:
 
 def codes_of_table(table: Table, codes: MissingCodes) -> dict[str, tuple[Code, ...]]:
     """Return the codes of each column that may hold some, as its values are."""
-    found = {}
+    found, problems = {}, Problems()
     for name in table.names:
-        kind = table.kind(name)
-        own = [code_for(code, name, kind) for code in codes.of_column(name)]
+        kind, own = table.kind(name), list[Code | None]()
+        with problems.noted():
+            own = [code_for(code, name, kind) for code in codes.of_column(name)]
         own += codes.of_text if kind is Kind.OTHER else []
         found[name] = tuple(dict.fromkeys(code for code in own if code is not None))
+    problems.refuse()
     return {name: own for name, own in found.items() if own}
 
 
