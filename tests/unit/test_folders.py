@@ -227,7 +227,7 @@ def test_errors_of_writing_name_the_place_where_the_file_was_to_appear(
         frame = pl.DataFrame({"A": columns[reason]})
         with monkeypatch.context() as patch:
             if reason == "disk full":
-                patch.setattr(os, "write", full)
+                patch.setattr(os, "fsync", full)
             write_data(frame, home / "data.csv", text=TextFormat(encoding="latin-1"))
 
     with pytest.raises(FileError) as caught:

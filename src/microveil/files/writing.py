@@ -5,10 +5,10 @@ import errno
 import hashlib
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import BinaryIO
 
 import polars as pl
 
@@ -24,7 +24,8 @@ from microveil.table.memory import check_held
 __all__ = ["collected", "write_data"]
 
 # Where Linux is asked to begin to write pages of a file to the disk, and to wait for none.
-_SYNC_FILE_RANGE = getattr(ctypes.CDLL(None), "sync_file_range", None)
+_LIBRARY = ctypes.CDLL(None) if os.name == "posix" else None
+_SYNC_FILE_RANGE = getattr(_LIBRARY, "sync_file_range", None)
 _WRITE = 2
 
 # polars raises its panics past Exception; they may quote a value like its errors.
@@ -87,7 +88,7 @@ def write_data(
     how = form.text(text)
     written = partial(form.load().batches, text=how, escape_formulas=escape_formulas, labels=labels)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        file = path.open("xb")
     except FileExistsError:
         rule, remedy = "the file must not exist", "remove it or choose another name"
         raise FileError(str(path), rule, remedy) from None
@@ -95,26 +96,26 @@ def write_data(
         raise _unwritten(path, error) from None
     done = False
     try:
-        batches = written(frame)
-        if form.compression is not None:
-            batches = packed(batches, form.compression)
-        digest = _write(descriptor, batches)
+        with file:
+            batches = written(frame)
+            if form.compression is not None:
+                batches = packed(batches, form.compression)
+            digest = _write(file, batches)
         done = True
     except UnwritableError as error:
         raise one_error([_refusal(path, one) for one in (error, *error.others)]) from None
     except UnicodeError:
         rule = "the encoding must hold every character, and one it does not"
-        where = _where(path, frame, lambda column: _is_written(column, written, UnicodeError))
+        where = _where(path, frame, written, UnicodeError)
         raise FileError(where, rule, "write the input in UTF-8 and pass --encoding utf-8") from None
     except OSError as error:
         raise _unwritten(path, error) from None
     except _POLARS_ERRORS:
         rule = "columns must hold numbers, text, dates or truth values"
-        where = _where(path, frame, lambda column: _is_written(column, written, _POLARS_ERRORS))
+        where = _where(path, frame, written, _POLARS_ERRORS)
         remedy = "leave other columns out" + (" or write Parquet" if form.is_text else "")
         raise FileError(where, rule, remedy) from None
     finally:
-        os.close(descriptor)
         if not done:
             path.unlink(missing_ok=True)
     return digest
@@ -134,28 +135,20 @@ def collected(frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     return frame.collect()
 
 
-Frame = pl.DataFrame | pl.LazyFrame
-
-
-def _where(path: Path, frame: Frame, is_sound: Callable[[Frame], bool]) -> str:
+def _where(
+    path: Path,
+    frame: pl.DataFrame | pl.LazyFrame,
+    written: Callable[..., Iterator[bytes | memoryview]],
+    refusals: type[Exception] | tuple[type[BaseException], ...],
+) -> str:
     """Name the first column that cannot be written, where one alone cannot."""
     for name in frame.collect_schema().names():
-        if not is_sound(frame.select(name)):
+        try:
+            for _ in written(frame.select(name)):
+                pass
+        except refusals:
             return f"{path}, column {quoted(name)}"
     return str(path)
-
-
-def _is_written(
-    column: Frame,
-    written: Callable[[Frame], Iterator[bytes | memoryview]],
-    refusals: type[Exception] | tuple[type[BaseException], ...],
-) -> bool:
-    try:
-        for _ in written(column):
-            pass
-    except refusals:
-        return False
-    return True
 
 
 def _refusal(path: Path, error: UnwritableError) -> FileError:
@@ -173,31 +166,20 @@ def _unwritten(path: Path, error: OSError) -> FileError:
     return FileError(str(path), rule, "check the folder, its rights and the space left")
 
 
-def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
-    """Hash and write each batch while the next one is made."""
+def _write(file: BinaryIO, batches: Iterator[bytes | memoryview]) -> str:
+    """Hash and write each batch; a format whose tables are large makes the next one meanwhile."""
     digest = hashlib.sha256()
-
-    def put(batch: bytes | memoryview) -> None:
-        digest.update(batch)
-        left = memoryview(batch)
-        while left:
-            left = left[os.write(descriptor, left) :]
-        _begin(descriptor)
-
     try:
-        with ThreadPoolExecutor(1) as beside:
-            pending = None
-            for batch in batches:
-                if pending:
-                    pending.result()
-                pending = beside.submit(put, batch)
-            if pending:
-                pending.result()
+        for batch in batches:
+            digest.update(batch)
+            file.write(batch)
+            _begin(file.fileno())
+        file.flush()
     finally:
-        # Whoever makes them may have a thread of its own, which waits until all are taken.
+        # Whoever makes them may have threads of its own, which wait until all are taken.
         if isinstance(batches, Generator):
             batches.close()
-    os.fsync(descriptor)
+    os.fsync(file.fileno())
     return digest.hexdigest()
 
 
