@@ -60,6 +60,15 @@ class Names:
     in_words: str
     most: Most
 
+    def hold(self, name: str) -> bool:
+        """Whether a column may be called so.
+
+        >>> [STATA.names.hold(name) for name in ("_age", "using", "Ⅷ")]
+        [True, False, False]
+        """
+        begins = name[:1] == "_" or name[:1].isalpha()  # some digits are letters to expressions
+        return begins and self.most.holds(name) and bool(self.pattern.fullmatch(name))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carries:

@@ -7,7 +7,7 @@
 
 import importlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -69,16 +69,16 @@ class FormatModule(Protocol):
     Attributes
     ----------
     opened(path, raw, text) -> Opened
-        Check the form of a file, whose bytes are given. Where a file may hold several tables, the
-        name of one or a query may follow.
+        Check the form of a file of these bytes. Where it may hold several tables, the name of one
+        or a query may follow.
     batches(frame, text=, escape_formulas=, labels=) -> iterator of bytes
-        Make a table's file, part by part; of a format that is written.
+        Make a table's file, part by part, of a format that is written.
     outlined(path, text) -> Outline or None
-        Say what a file declares of its columns, None where its beginning does not reach; of a
-        format that is outlined. A table or a query may follow as above.
+        Say what a file declares of its columns, None where its beginning does not reach; a table
+        or a query may follow as above. Left out where a file has to be read whole.
     opened_lazily(path, text, beside) -> Opened
-        Check the form of a file whose table is a lazy frame, what waits of it beside; of a format
-        whose files need not be held.
+        Check the form of a file whose table is a lazy frame, what waits of it beside. Left out
+        where files have to be held.
     """
 
     opened: Callable[..., Opened]
@@ -93,10 +93,8 @@ class Format:
 
     Attributes
     ----------
-    name : str
-        As it is asked for.
-    title : str
-        As it is shown.
+    name, title : str
+        As it is asked for, and as it is shown.
     suffixes : tuple of str
         Of the names of its files; a release gets the first.
     module : str
@@ -105,18 +103,14 @@ class Format:
         What stands between fields where nothing else is said; None where a file is no text.
     compression : str or None
         How its files are compressed, one of `compression.COMPRESSIONS`; None where they are not.
-    has_types : bool
-        Whether its files say what their columns are; else the first values do.
     carries : Carries
         What its files can hold: a table that is written is held against it.
+    has_types : bool
+        Whether its files say what their columns are; else the first values do.
     is_written : bool
         Whether tables are written in it too.
     has_tables : bool
         Whether its files may hold several tables, and be asked by a query.
-    is_lazy : bool
-        Whether a file larger than memory can be read, a column or some records at a time.
-    is_outlined : bool
-        Whether a file says the names of its columns without being read whole.
     is_encoded : bool
         Whether its files hold text in an encoding that they may not say themselves.
     unfinished : tuple of str
@@ -129,12 +123,10 @@ class Format:
     module: str
     separator: str | None = None
     compression: str | None = None
-    has_types: bool = True
     carries: Carries = ANYTHING
+    has_types: bool = True
     is_written: bool = True
     has_tables: bool = False
-    is_lazy: bool = False
-    is_outlined: bool = False
     is_encoded: bool = False
     unfinished: tuple[str, ...] = ()
 
@@ -144,11 +136,18 @@ class Format:
 
     @property
     def is_text(self) -> bool:
-        """Whether its files hold characters alone.
-
-        Then columns have no types, and a spreadsheet may run text as formulas.
-        """
+        """Whether its files hold characters alone: a spreadsheet may run them as formulas."""
         return self.separator is not None
+
+    @property
+    def is_outlined(self) -> bool:
+        """Whether a file says the names of its columns without being read whole."""
+        return hasattr(self.load(), "outlined")
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether a file larger than memory is read, a column or some records at a time."""
+        return self.compression is None and hasattr(self.load(), "opened_lazily")
 
     @property
     def is_written_lazily(self) -> bool:
@@ -174,105 +173,53 @@ class Format:
         return cast("FormatModule", importlib.import_module(self.module))
 
 
-def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Format]:
-    """Give a format of text, plain and compressed."""
-    plain = Format(
-        name=name,
-        title=name.upper(),
-        suffixes=suffixes,
-        module="microveil.files.csv_format",
-        separator=separator,
-        has_types=False,
-        is_lazy=True,
-        is_outlined=True,
-    )
-    yield plain
-    for end, compression in _COMPRESSED.items():
-        packed = tuple(f"{suffix}.{end}" for suffix in suffixes)
-        yield replace(
-            plain,
-            name=f"{name}.{end}",
-            suffixes=packed,
-            compression=compression,
-            is_lazy=False,
-        )
-
-
-_COMPRESSED = {"gz": "gzip", "zst": "zstd"}
+_HERE = "microveil.files"
+_COMPRESSED = {"": None, ".gz": "gzip", ".zst": "zstd"}
 _ALL = (
-    *_text("csv", ",", (".csv", ".txt")),
-    *_text("tsv", "\t", (".tsv", ".tab")),
-    Format(
-        name="parquet",
-        title="Parquet",
-        suffixes=(".parquet", ".pq"),
-        module="microveil.files.parquet_format",
-        is_lazy=True,
-        is_outlined=True,
+    *(
+        Format(
+            name=f"{name}{end}", title=name.upper(), separator=separator, compression=compression,
+            suffixes=tuple(f"{suffix}{end}" for suffix in suffixes), has_types=False,
+            module=f"{_HERE}.csv_format",
+        )
+        for name, separator, suffixes in (
+            ("csv", ",", (".csv", ".txt")), ("tsv", "\t", (".tsv", ".tab"))
+        )
+        for end, compression in _COMPRESSED.items()
     ),
     Format(
-        name="arrow",
-        title="Arrow IPC",
-        suffixes=(".arrow", ".feather", ".ipc"),
-        module="microveil.files.arrow_format",
-        is_outlined=True,
+        name="parquet", title="Parquet", suffixes=(".parquet", ".pq"),
+        module=f"{_HERE}.parquet_format",
     ),
     Format(
-        name="xlsx",
-        title="Excel",
-        suffixes=(".xlsx",),
-        module="microveil.files.excel_format",
-        has_types=False,
-        carries=EXCEL,
+        name="arrow", title="Arrow IPC", suffixes=(".arrow", ".feather", ".ipc"),
+        module=f"{_HERE}.arrow_format",
     ),
     Format(
-        name="sav",
-        title="SPSS",
-        suffixes=(".sav",),
-        module="microveil.files.spss_format",
-        is_outlined=True,
-        is_encoded=True,
-        carries=SPSS,
+        name="xlsx", title="Excel", suffixes=(".xlsx",), has_types=False,
+        module=f"{_HERE}.excel_format", carries=EXCEL,
     ),
     Format(
-        name="zsav",
-        title="SPSS",
-        suffixes=(".zsav",),
-        module="microveil.files.zsav_format",
-        is_outlined=True,
-        is_encoded=True,
-        carries=SPSS,
+        name="sav", title="SPSS", suffixes=(".sav",), is_encoded=True,
+        module=f"{_HERE}.spss_format", carries=SPSS,
     ),
     Format(
-        name="dta",
-        title="Stata",
-        suffixes=(".dta",),
-        module="microveil.files.stata_format",
-        is_outlined=True,
-        is_encoded=True,
-        carries=STATA,
+        name="zsav", title="SPSS", suffixes=(".zsav",), is_encoded=True,
+        module=f"{_HERE}.zsav_format", carries=SPSS,
     ),
     Format(
-        name="sas",
-        title="SAS",
-        suffixes=(".sas7bdat", ".xpt"),
-        module="microveil.files.sas_format",
-        is_outlined=True,
-        is_encoded=True,
-        carries=SAS,
-        is_written=False,
+        name="dta", title="Stata", suffixes=(".dta",), is_encoded=True,
+        module=f"{_HERE}.stata_format", carries=STATA,
     ),
     Format(
-        name="sqlite",
-        title="SQLite",
-        suffixes=(".db", ".sqlite", ".sqlite3"),
-        module="microveil.files.sqlite_format",
-        carries=SQLITE,
-        has_tables=True,
-        is_outlined=True,
-        unfinished=("-wal", "-journal"),
+        name="sas", title="SAS", suffixes=(".sas7bdat", ".xpt"), is_encoded=True, is_written=False,
+        module=f"{_HERE}.sas_format", carries=SAS,
     ),
-)
+    Format(
+        name="sqlite", title="SQLite", suffixes=(".db", ".sqlite", ".sqlite3"), has_tables=True,
+        unfinished=("-wal", "-journal"), module=f"{_HERE}.sqlite_format", carries=SQLITE,
+    ),
+)  # fmt: skip
 FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
 
 # What no other name makes a table that can be read.

@@ -56,8 +56,7 @@ def _misnamed(names: list[str], carries: Carries) -> Iterator[UnwritableError]:
         return
     seen: set[str] = set()
     for name in names:
-        is_name = carries.names.pattern.fullmatch(name) and carries.names.most.holds(name)
-        if not is_name or name.upper() in seen:
+        if not carries.names.hold(name) or name.upper() in seen:
             remedy = "rename it, or write another format"
             yield UnwritableError(name, carries.names.in_words, remedy)
         seen.add(name.upper())
