@@ -53,6 +53,20 @@ def refusal(address):
 # Which table -------------------------------------------------------------------------
 
 
+def test_every_column_of_mixed_values_is_named_at_once(tmp_path):
+    """Each with its rule and the query that would say what it is."""
+    made = database(
+        tmp_path / "t.db",
+        "CREATE TABLE t (A INTEGER, B TEXT, C BOOLEAN, D DATE)",
+        f"INSERT INTO t VALUES (1, 'x', 1, '2020-01-05'), ('{SECRET}', 'y', '{SECRET}', 5)",
+    )
+    with pytest.raises(mv.FileError) as caught:
+        mv.read(made)
+    places = [problem.place for problem in caught.value.problems]
+    assert places == [f"{made}, column '{name}'" for name in "ACD"]
+    assert SECRET not in str(caught.value)
+
+
 def test_one_of_several_tables_is_named_in_the_address(people):
     """A table or a view, by its very name; without one the names are listed."""
     assert mv.read(f"{people}?table=people").frame.shape == (40, 2)

@@ -3,19 +3,20 @@
 All of it is refused at once, by column and line, each with its remedy and none with a value.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
 
 import polars as pl
 
-from microveil.errors import FileError, one_error
+from microveil.errors import FileError, MicroveilError, one_error
 
-__all__ = ["Misfit", "check_filled", "check_records", "first_true", "fitting", "within"]
+__all__ = ["Misfit", "check_filled", "check_records", "each", "first_true", "fitting", "within"]
 
 _SHOWN = 20  # of a file whose columns are many
 
+Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 
@@ -76,6 +77,20 @@ def fitting(
         rule = f"values must fit their columns, and those of {more} more columns do not"
         refused.append(FileError(str(path), rule, "correct the others first"))
     raise one_error(refused)
+
+
+def each(work: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+    """Work on each column; what is refused of several is refused together."""
+    done: list[Found] = []
+    refused: list[MicroveilError] = []
+    for item in items:
+        try:
+            done.append(work(item))
+        except FileError as error:
+            refused += error.problems
+    if refused:
+        raise one_error(refused)
+    return done
 
 
 def check_filled(path: Path, raw: bytes) -> None:

@@ -22,7 +22,6 @@ from microveil.files.formats import (
 )
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
-from microveil.files.whole_bytes import read_whole
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.memory import check_reading
@@ -392,7 +391,7 @@ def _read_bytes(path: Path) -> bytes:
     def whole(path: Path) -> bytes:
         # Twice: whatever its format is, what stands in it is held as a table, too.
         check_reading(path, 2 * path.stat().st_size)
-        return read_whole(path)
+        return path.read_bytes()
 
     return read_by(path, whole)
 

@@ -20,7 +20,7 @@ import polars.selectors as cs
 
 from microveil.errors import FileError
 from microveil.files.carries import SQLITE
-from microveil.files.checking import check_filled
+from microveil.files.checking import check_filled, each
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
 from microveil.files.declared import Outline
 from microveil.files.storing import UnwritableError, stored
@@ -192,9 +192,8 @@ class _Reading:
         if n_records == 0:
             rule = "the table must hold records, and there are none"
             raise FileError(str(self.path), rule, "check what was exported")
-        kinds = {
-            column: self._kind(column, kind, stored[column]) for column, kind in declared.items()
-        }
+        found = each(lambda column: self._kind(column, declared[column], stored[column]), declared)
+        kinds = dict(zip(declared, found, strict=True))
         check_reading(self.path, 0, n_records * len(declared))
         # The library reads a column's type off the first values: here off all of them.
         self.cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": n_records})
@@ -209,7 +208,7 @@ class _Reading:
             rule = "text must be UTF-8, and a value is not"
             remedy = "correct it where it was written"
             raise self._refused(refused.column, rule, remedy) from None
-        return pl.DataFrame([self._typed(column, kinds[column.name]) for column in frame])
+        return pl.DataFrame(each(lambda column: self._typed(column, kinds[column.name]), frame))
 
     def _rows(self, statement: str) -> pl.DataFrame:
         return rows(self.cursor, statement)
