@@ -8,6 +8,7 @@ from fixtures import (
     pytest_terminal_summary,
     reference_data,
     reported,
+    undrawn,
     unreported,
 )
 from spark_session import spark
@@ -21,5 +22,6 @@ __all__ = [
     "reference_data",
     "reported",
     "spark",
+    "undrawn",
     "unreported",
 ]

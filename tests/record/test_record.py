@@ -7,7 +7,7 @@ from record.canonical import digest, text_of
 from record.keeping import Case, Record, difference, digests_of, texts_of
 from record.sections import RECORD, SECTIONS
 
-IS_REPORTED = True  # the record has what everybody is shown
+IS_REPORTED = IS_DRAWN = True  # the record has what everybody is shown
 
 CASES = {"a release": {"data": "1\n", "notes": "Rows."}, "an error": {"refused": "k: too large."}}
 

@@ -14,7 +14,7 @@ from command import run
 from microveil.commands import files
 from microveil.commands.files import protect_file
 
-IS_REPORTED = True  # pages are tested here
+IS_REPORTED = IS_DRAWN = True  # pages are tested here
 
 AGE = ("--attributes", "AGE", "--bounds", "AGE=0:120")
 COMPARED = (

@@ -16,6 +16,7 @@ from microveil.compare.columns import Measures
 from microveil.guarantee.condition import condition_of
 from microveil.report import comparison_report
 
+IS_DRAWN = True  # pictures are looked at here
 HOSTILE = '<script>alert("1")</script>'
 METHODS = "laplace,dp-um,idp-vector,idp-cbls,idp-ls,mdav,k-noise"
 

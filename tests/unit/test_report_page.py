@@ -24,6 +24,7 @@ from microveil.report.theme import DARK, LIGHT, PAPER
 from microveil.report.wording import number, percent, rounded_up
 from microveil.text.document import Items, Tabulated, plain
 
+IS_DRAWN = True  # pictures are looked at here
 HOSTILE = '<script>alert("1")</script>'
 LONG = "wide_" * 40
 NAMES = (HOSTILE, "a|b **x** `c`\n# d", LONG, "SINCE", "YES", "CONSTANT", "MISSING")
