@@ -15,6 +15,8 @@ from microveil.commands.files import protect_file
 from microveil.methods.category_plans import ClusterValuePlan, HistogramPlan, noisy_weights
 from microveil.methods.centroids import CentroidPlan
 from microveil.noise.noise import RandomSource, discrete_laplace
+from microveil.protect.draw import draw
+from microveil.protect.expectation import all_expected
 from reference import mdav as plain
 from reference import mixed_linkage, redraw
 from reference.record_linkage import linked_percent
@@ -355,3 +357,25 @@ def test_ordered_categories_are_linked_by_their_ranks(tmp_path):
     assessed = mv.assess(table, released, guarantee=guarantee).to_dict()
     for found in (manifest["findings"]["linkage"]["percent"], assessed["record_linkage_mixed"]):
         assert found == pytest.approx(linked_percent(counts), rel=1e-9)
+
+
+def test_what_is_expected_of_categories_drawn_anew_comes_out():
+    """The mean over many draws: squared steps of an order, and else the share that differs."""
+    table = people()
+    asked = {**ASKED, "attributes": ["EDUCATION", "REGION"], "bounds": {}, "resolution": {}}
+    planned = mv.plan(table, method="kanon-dp", **{**asked, "k": 70}, epsilon=40)
+    assert all(isinstance(part, HistogramPlan) for part in planned.attributes)
+    expected = all_expected(planned)
+    ranks = {name: rank for rank, name in enumerate(LEVELS)}
+    found = {"EDUCATION": [], "REGION": []}
+    before = table["EDUCATION"].replace_strict(ranks)
+    for seed in range(60):
+        data = draw(planned, seed=seed).data
+        after = data["EDUCATION"].replace_strict(ranks)
+        found["EDUCATION"].append(((after - before) ** 2).mean())
+        found["REGION"].append((data["REGION"] != table["REGION"]).mean())
+    for name, figures in found.items():
+        # What is expected is itself the mean of eight draws of the counts.
+        doubt = np.std(figures) * (1 / math.sqrt(60) + 1 / math.sqrt(8))
+        assert doubt < 0.1 * np.mean(figures)
+        assert abs(np.mean(figures) - expected[name].mean_squared_error) < 3 * doubt

@@ -206,7 +206,13 @@ def test_units_are_limited_once_for_all_parts():
         ({"unit": "HOUSEHOLD"}, "part 1 (AGE, INCOME), unit"),
         ({"keep": ["AGE"]}, "both to be protected and to be kept"),
         ({"budget": {"HOUSEHOLD": 2}}, "it is no protected attribute"),
-        ({"bounds": {**BOUNDS, "TALL": (0, 1)}}, "the table has no such column"),
+        *(
+            ({name: {**DECLARED.get(name, {}), "TALL": said}}, "column 'TALL': the table has no")
+            for name, said in {
+                "bounds": (0, 1), "resolution": 1, "categories": ["a", "b"], "missing_codes": [9],
+            }.items()
+        ),
+        ({"keep": ["TALL"]}, "column 'TALL': the table has no such column"),
         ({"types": {"AGE": "text"}}, "the recipe expects a text column"),
         ({"colour": "red"}, "there is no such argument"),
         ({"parts": [part(**CLUSTERED, shuffle=True), RESPONSE], "keep": ["HOUSEHOLD"]},
@@ -246,6 +252,13 @@ def test_a_part_is_checked_where_it_is_made(attributes, asked, said):
     """Without a table."""
     with pytest.raises(mv.RequestError, match=said):
         mv.part(attributes, **asked)
+
+
+def test_a_column_that_may_hide_more_than_it_shows_is_not_kept_beside_parts():
+    """As it is not where one method protects all: its cells are lists."""
+    table = {**people(), "NOTES": np.fromiter(([n] for n in range(N)), dtype=object)}
+    with pytest.raises(mv.DataError, match="column 'NOTES': lists and structures cannot be kept"):
+        mv.plan(table, parts=[part(**CLUSTERED), RESPONSE], keep=["NOTES"], **DECLARED)
 
 
 def test_missing_cells_are_each_part_s_business():

@@ -68,6 +68,20 @@ def test_floats_are_ranked_like_whole_numbers(values, data):
     assert as_floats.tolist() == plain.ranking(values, k)
 
 
+def test_ties_keep_their_order_however_far_values_lie_apart():
+    """Where value and position fill one word of 64 bits, one bit less and one bit more."""
+    random = np.random.default_rng(3)
+    for n_records in (40, 1000):
+        for bits in range(63 - n_records.bit_length() - 2, 64):
+            few = random.integers(-(2 ** (bits - 1)), 2 ** (bits - 1), 5)
+            values = np.append(random.choice(few, n_records - 2), [-(2 ** (bits - 1)), 0])
+            values[-1] = 2 ** (bits - 1) - 1
+            order, in_order = ranking.rank_order(values)
+            expected = np.argsort(values, kind="stable")
+            assert order.tolist() == expected.tolist()
+            assert in_order.tolist() == values[expected].tolist()
+
+
 def test_the_middle_cluster_takes_the_remainder():
     """For every number of records up to 40 and every k, by the plain algorithm."""
     for n_records in range(1, 41):

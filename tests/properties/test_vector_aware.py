@@ -3,6 +3,7 @@
 import functools
 import math
 import statistics
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -219,6 +220,19 @@ def test_paths_are_the_shortest(values, k, exact_allowed, data):
         assert again == pytest.approx(totals, rel=1e-12)
         least = plain.shortest_path(values, k, three, places.tolist(), exact_allowed=exact_allowed)
         assert totals @ [1, *three] == pytest.approx(least, rel=1e-11)
+
+
+def test_sizes_hang_on_no_unit_and_no_origin():
+    """Whole numbers and floats of any size and sign are cut alike, in batches or at once."""
+    for values in data_sets(60).values():
+        expected = vector_aware_sizes(values, 3, 1.0).tolist()
+        others = [values * unit + origin
+                  for unit, origin in ((1, -(2**62)), (1, 2**62), (3, 0), (10**6, -5))]  # fmt: skip
+        others += [np.ldexp((values - values[end]).astype(float), power)
+                   for end in (0, -1) for power in (-1000, 900)]  # fmt: skip
+        with patch.object(vector_search, "BATCH", 4):
+            found = [vector_aware_sizes(other, 3, 1.0).tolist() for other in others]
+        assert found == [expected] * len(others)
 
 
 def test_labels_are_in_the_order_of_values():
