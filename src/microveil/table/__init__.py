@@ -11,17 +11,22 @@ from microveil.table.columns import (
     categories_seen,
     column_of,
     decimals_seen,
-    likely_identifier,
-    likely_person,
-    likely_units,
-    likely_weights,
     numbers_of,
     resolution_from_data,
-    values_repeated,
 )
 from microveil.table.frames import check_columns, open_beside, open_table, unknown_column
 from microveil.table.gridding import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.labelled import ColumnSchema, LabelledTable, Labels, fitting, only
+from microveil.table.likely import (
+    likely_birth,
+    likely_body_weight,
+    likely_coordinate,
+    likely_identifier,
+    likely_person,
+    likely_units,
+    likely_weights,
+    values_repeated,
+)
 from microveil.table.missing import MissingCodes, MissingSeen, code_for, missing_seen
 from microveil.table.numeric_text import numeric_look_of
 from microveil.table.restore import Numbers, Reasons
@@ -49,6 +54,9 @@ __all__ = [
     "column_of",
     "decimals_seen",
     "fitting",
+    "likely_birth",
+    "likely_body_weight",
+    "likely_coordinate",
     "likely_identifier",
     "likely_person",
     "likely_units",

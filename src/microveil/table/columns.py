@@ -1,7 +1,6 @@
 """What can be read off a column."""
 
 import datetime
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.schema import EPOCH, WHOLE_IN_FLOATS, Cells, Kind
+from microveil.schema import EPOCH, WHOLE_IN_FLOATS, Kind
 from microveil.table.frames import open_table
+from microveil.table.likely import present
 from microveil.table.missing import MissingCodes
 from microveil.table.restore import MOST_DIGITS, Numbers
-from microveil.table.table import Table, numbered_alike
+from microveil.table.table import Table
 
 __all__ = [
     "BoundsFromData",
@@ -25,39 +25,12 @@ __all__ = [
     "categories_seen",
     "column_of",
     "decimals_seen",
-    "likely_identifier",
-    "likely_person",
-    "likely_units",
-    "likely_weights",
     "numbers_of",
     "resolution_from_data",
-    "values_repeated",
 ]
 
-HEAD = 1000
 # Text of more different values than this is hardly one of categories.
 MOST_CATEGORIES = 1000
-# What repeats like the numbers of households: this share of the records or more are not the first
-# of theirs, and none has more.
-REPEATED, LARGEST_UNIT = 0.2, 30
-# A column that numbers people, by its name without digits and signs: ID, caseid, persnr, idauniq.
-OF_PEOPLE = re.compile(
-    "(case|p|hh?|pers?|person|patient|pat|u?subj|subject|resp|respondent|participant|ind|indiv"
-    "|individual|house|household|fam|family|member|client|customer|student|pupil|emp|employee"
-    "|worker|user|rec|record|row|unique|study|serial|xwave|global|u|gu|uu)?(id|ident|identifier)s?"
-    "|(case|p|per|pers|person|patient|pat|subj|subject|resp|respondent|ind|indiv|client|customer"
-    "|student|pupil|employee|rec|record|row|id|ident|serial|study)(nr|no|num|number|nummer)"
-    "|id(auniq|hh|ind|pers|pers?on|no|nr)|[ph]idp|seqn|serial|ssn|nino|mrn|pnr"
-)
-# One may number them whose name ends so, if it is no other word, and its values repeat.
-ENDS_SO = re.compile(
-    "(?!.*(aid|acid|lipid|lid|grid|valid|solid|fluid|covid|oid|bid|mid|kid|rapid|hybrid|humid"
-    "|arid|rigid|vivid|avid|liquid)$).*(id|nr)"
-)
-# Words in the name of a survey's weights (WEIGHT, fnlwgt, PWGTP1, W_POND), and in that of a mass.
-OF_WEIGHTS = re.compile("[a-z]*(weights?|wgts?|wght|wgtp)|wts?|pond[a-z]*|poids")
-OF_MASS = re.compile("(over|under|birth|body)(weight)?|kgs?|g|grams?|lbs?")
-
 
 Column = NDArray[Any]
 
@@ -120,7 +93,7 @@ def bounds_from_data(
     for name in opened.names:
         kind = opened.kind(name)
         is_bounded = kind.is_numeric and kind is not Kind.BOOLEAN
-        values = _present(opened.numbers(name)) if is_bounded else np.zeros(0)
+        values = present(opened.numbers(name)) if is_bounded else np.zeros(0)
         lower = min(0, alpha * values.min(initial=0).item())
         upper = max(0, alpha * values.max(initial=0).item())
         if lower < upper:
@@ -219,13 +192,13 @@ def categories_seen(table: Table, name: str) -> list[str] | None:
         missing, words = table.codes(name, ()).missing, table.words(name)
     except DataError:
         return None  # moments or nested values are no text
-    present = words if missing is None else words[~missing]
-    return [str(word) for word in np.unique(present)]
+    held = words if missing is None else words[~missing]
+    return [str(word) for word in np.unique(held)]
 
 
 def decimals_seen(numbers: Numbers) -> int:
     """Return how many decimals write every float exactly, at most 15, as far as can be known."""
-    values = _present(numbers)
+    values = present(numbers)
     values = values[np.isfinite(values)]
     if not len(values):
         return 0
@@ -241,86 +214,6 @@ def decimals_seen(numbers: Numbers) -> int:
             return decimals
         decimals += 1
     return decimals
-
-
-def _present(numbers: Numbers) -> Cells:
-    values = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]
-    return values[np.isfinite(values)] if values.dtype.kind == "f" else values
-
-
-def likely_identifier(table: Table, name: str) -> bool:
-    """Whether a numeric column holds whole numbers that are all different."""
-    if table.kind(name) not in (Kind.WHOLE, Kind.DECIMAL):
-        return False
-    numbers = table.numbers(name, shared=True)
-    # The first records tell of most columns that they are none, without a look at all of it.
-    if not _are_different_and_whole(_present(numbers.in_order(slice(0, HEAD)))):
-        return False
-    values = _present(numbers)
-    return len(values) > 1 and _are_different_and_whole(values)
-
-
-def likely_person(table: Table, name: str) -> bool:
-    """Whether a column is called as the numbers of people are, and holds whole numbers or text.
-
-    Its name says so, or ends so and its values repeat, at most a few of each.
-    """
-    called = "".join(re.findall("[a-z]+", name.casefold()))
-    is_named = OF_PEOPLE.fullmatch(called) is not None
-    if not is_named and ENDS_SO.fullmatch(called) is None:
-        return False
-    kind = table.kind(name)
-    if kind is Kind.DECIMAL:
-        values = _present(table.numbers(name, shared=True))
-        if not np.array_equal(np.rint(values), values):
-            return False
-    elif kind not in (Kind.WHOLE, Kind.OTHER):
-        return False
-    return is_named or table.n_records <= LARGEST_UNIT * values_repeated(table, name)
-
-
-def values_repeated(table: Table, name: str) -> int:
-    """Count the different values of a column of which some are there twice; 0 where none is."""
-    try:
-        alike, absent = numbered_alike(table, name)
-    except DataError:
-        return 0
-    present = alike[~absent]
-    n_values = len(np.unique(present))
-    return n_values if n_values < len(present) else 0
-
-
-def _are_different_and_whole(values: Cells) -> bool:
-    """Whether they are whole numbers of which none is there twice."""
-    whole = values.dtype.kind == "i" or bool(np.array_equal(np.rint(values), values))
-    return whole and len(np.unique(values)) == len(values)
-
-
-def likely_units(table: Table, name: str) -> bool:
-    """Whether whole numbers or text repeat as those of households do: together, a few of each."""
-    kind = table.kind(name)
-    if kind not in (Kind.WHOLE, Kind.OTHER):
-        return False
-    try:
-        alike, absent = numbered_alike(table, name)
-    except DataError:
-        return False
-    sizes = np.unique(alike, return_counts=True)[1]
-    begin = 1 + np.count_nonzero(np.diff(alike))
-    repeated = len(alike) - len(sizes) >= REPEATED * len(alike)
-    return bool(
-        not absent.any() and begin == len(sizes) > 2 and repeated and sizes.max() <= LARGEST_UNIT
-    )
-
-
-def likely_weights(table: Table, name: str) -> bool:
-    """Whether a column is called as a survey's weights are, and holds numbers of 0 or more."""
-    words = re.findall("[a-z]+", name.casefold())
-    called = any(map(OF_WEIGHTS.fullmatch, words)) and not any(map(OF_MASS.fullmatch, words))
-    if not called or table.kind(name) not in (Kind.WHOLE, Kind.DECIMAL):
-        return False
-    values = _present(table.numbers(name))
-    return bool(values.any() and not (values < 0).any())
 
 
 def column_of(table: Table, name: str) -> Column:

@@ -25,6 +25,8 @@ NEGATIVE = tuple(-int(digit * n) for n in (1, 2, 3, 4) for digit in "123456789")
 POSITIVE = tuple(int(digit * n) for n in range(2, 10) for digit in "789") + tuple(
     10**n - less for n in range(2, 10) for less in (2, 3)
 )
+# By itself it is a number like others: a balance, a temperature, a change.
+ALONE = -1
 # So many times larger than any other value: 99 among ages is one.
 FAR = 2
 WORDS = frozenset(
@@ -229,6 +231,7 @@ def _likely(values: Cells) -> tuple[int, ...]:
         return ()
     lowest, highest = rest.min(), rest.max()
     codes = (int(value) for value in np.unique(values[typical]))
-    return tuple(
+    found = tuple(
         code for code in codes if (lowest >= 0 if code < 0 else code > FAR * max(highest, 1))
     )
+    return () if found == (ALONE,) else found
