@@ -146,7 +146,7 @@ def test_other_verbs_accept_what_protect_does(people, tmp_path):
     assert len(found.summary) == 1
     asked = [people.name, "--method", "laplace", "--epsilon", "2", "--missing", "keep"]
     asked += ["--attributes", "LEVEL", "--accept", "file"]
-    for command in ("advise", "audit", "inspect"):
+    for command in ("advise", "audit"):
         assert run(command, *asked, folder=tmp_path).returncode == 0
         assert run(command, *asked[:-2], folder=tmp_path).returncode == 2
 

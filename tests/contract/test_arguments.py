@@ -283,7 +283,7 @@ def test_the_command_line_has_a_flag_for_it(tmp_path):
     """With its help in each command of a request; it does what the argument does."""
     pl.DataFrame({"x": PEOPLE["x"]}).write_csv(tmp_path / "people.csv")
     given = ["--k", "5", "--epsilon", "1", "--attributes", "x", "--bounds", "x=0:100"]
-    line = ["inspect", "people.csv", "--method", "trial-um", *given, "--strength"]
+    line = ["advise", "people.csv", "--method", "trial-um", *given, "--strength"]
     helps = [[command, "--help"] for command in ("protect", "inspect", "audit", "compare")]
     done, refused, listed, *shown = typed(
         [*line, "2"], [*line, "0"], ["methods"], *helps, folder=tmp_path

@@ -28,8 +28,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_format_from_outside_reaches_every_command(folder):
     """Inspected, released as it came, assessed beside its guarantee, compared and reported."""
     people = folder / "people.jsonl"
-    _, recipe = inspect_file(people, None, None)
-    assert "AGE" in recipe
+    assert "AGE" in inspect_file(people, None, None)[1].text
     release = protect_file(people, folder / "out", **ASKED, keep=["SEX"])
     released = folder / "out" / "data.jsonl"
     assert json.loads(released.read_text().splitlines()[0]).keys() == {"AGE", "SEX"}

@@ -3,7 +3,6 @@
 import datetime
 import json
 import pickle
-import re
 import traceback
 
 import numpy as np
@@ -144,18 +143,22 @@ def test_codes_that_the_request_declares_are_named_no_more(asked, declared, is_n
 
 
 def test_a_code_list_is_proposed_and_never_taken(people):
-    """Inspect writes it as comments; a request declares what it wants, and is held to it."""
-    _, recipe = inspect_file(people, None, None)
-    assert "#   1,  # male\n#   2,  # female\n# ]" in recipe
-    assert "# missing_codes = [9]   # of missing answers by the file: confirm" in recipe
+    """Inspect says what it is in a comment; a request declares it, and is held to it."""
+    recipe = inspect_file(people, None, None)[1].text
+    assert "# by the file: 1 male, 2 female\n" in recipe
+    assert "# of missing answers by the file: 9" in recipe
+    assert '# accept = "file" ' in recipe
     assert "# Age in years" in recipe
     assert "lacks" not in recipe
     assert "categories" not in read_recipe(_parsed(recipe))
     write_data(FRAME, people.with_name("few.sav"), text=None, labels={
-        "SEX": Labels(codes={1: "male"}), "REGION": Labels(codes={"n": "North"}),
+        "SEX": Labels(codes={1: "male", 2: "female"}), "REGION": LABELS["REGION"],
     })  # fmt: skip
-    _, recipe = inspect_file(people.with_name("few.sav"), None, None)
-    assert recipe.count("# the column has values that this list lacks") == 2
+    shown = inspect_file(people.with_name("few.sav"), None, None, show_values=True)[1].text
+    assert shown.count("# the column has values that this list lacks") == 1
+    found = inspect_file(people.with_name("few.sav"), None, None)[1]
+    assert "lacks" not in found.text
+    assert any("lacks" in sentence for sentence in found.remarks["SEX"])
     with pytest.raises(mv.DataError, match="none of the declared categories") as caught:
         mv.protect(
             mv.read(people), method="pram", epsilon=1, attributes=["SEX"],
@@ -179,12 +182,10 @@ def test_an_ordinal_measure_is_proposed_as_an_order_to_confirm(tmp_path, form):
         again = mv.read(path).schema["LEVEL"].labels
         assert again == measured
         assert list(again.valid) == [1, 2, 3]
-        _, recipe = inspect_file(path, None, None)
-        assert recipe.count("ordered = true  ") == 1
-        _, own = recipe.split("[attributes.LEVEL]\n")
-        confirmed = re.sub("^# (categories|  [123],|]|ordered)", r"\1", own, flags=re.MULTILINE)
-        entry = _parsed(confirmed.split("[attributes")[0])
-        assert (entry["categories"], entry["ordered"]) == ([1, 2, 3], True)
+        recipe = inspect_file(path, None, None)[1].text
+        assert recipe.count("by the file its order means something") == 1
+        (_, own) = recipe.split("[attributes.LEVEL]\n")
+        assert "# by the file: 1 none, 2 school, 3 degree\n" in own.partition("[attributes")[0]
 
 
 def _parsed(recipe):
@@ -197,7 +198,7 @@ def test_a_label_of_several_lines_stays_in_its_comment(people):
     """What a file says in words cannot write entries of a recipe."""
     said = Labels(column='x"\nrole = "identifier"', codes={1: "a\nb = 1", 2: "c"})
     write_data(FRAME, people.with_name("odd.sav"), text=None, labels={"SEX": said})
-    _, recipe = inspect_file(people.with_name("odd.sav"), None, None)
+    recipe = inspect_file(people.with_name("odd.sav"), None, None)[1].text
     entry = _parsed(recipe)["attributes"]["SEX"]
     assert entry == {"role": "confidential", "type": "whole number"}
 
@@ -327,7 +328,7 @@ def test_a_schema_beside_a_table_says_what_its_columns_are(table):
         "SEX": Labels(column="Sex", codes={1: "male", 2: "refused"}, missing_codes=(2,)),
     }
     done = run("inspect", "t.csv", folder=table.parent)
-    assert '#   "34",  # Town' in done.stdout
+    assert "# by the file: 12 12, 34 Town" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,7 @@ def test_a_recipe_and_the_command_line_ask_for_it(tmp_path):
     path = tmp_path / "people.csv"
     pl.DataFrame({**PEOPLE, "HOUSEHOLD": np.sort(OWNERS)}).write_csv(path)
     _, proposed = inspect_file(path, None, None, scope="row")
-    assert "# unit_attributes = [...]" in proposed
+    assert "# unit_attributes = [...]" in proposed.text
     asked = {**DRAWN, **UNIT, "linkage": False}
     protect_file(path, tmp_path / "release", **asked)
     data = pl.read_csv(tmp_path / "release" / "data.csv")

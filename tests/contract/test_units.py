@@ -278,7 +278,7 @@ def test_the_ledger_says_of_whom_its_sums_speak(written, tmp_path):
 def test_a_recipe_asks_for_units(written, tmp_path):
     """By two entries; what inspect proposes is a comment, and the column is left out."""
     place, _ = written
-    _, proposed = inspect_file(place / "people.csv", None, None, scope="row")
+    proposed = inspect_file(place / "people.csv", None, None, scope="row")[1].text
     assert '# unit = "HOUSEHOLD"' in proposed
     assert "# max_rows = ..." in proposed
     assert proposed.count("see unit") == 1

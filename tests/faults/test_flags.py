@@ -9,7 +9,7 @@ import pytest
 from command import run
 
 READ = ("--bounds-from-data=1.5", "--resolution-from-data")
-COMMANDS = ("protect", "inspect", "advise", "audit", "compare")
+COMMANDS = ("protect", "advise", "audit", "compare")
 PEOPLE = pl.DataFrame(
     {
         "HH": [i // 2 for i in range(60)],
@@ -193,7 +193,7 @@ def told(command, asked, folder):
     done = run(command, "people.csv", *asked, *more, folder=folder)
     assert "No such option" not in done.stderr
     written = folder / "out" / "data.csv"
-    if command in ("inspect", "advise", "audit"):  # trial draws are other ones each time
+    if command in ("advise", "audit"):  # trial draws are other ones each time
         answer = "".join(re.findall(r"^(?!Measured on trial draws).*\n", done.stdout, re.MULTILINE))
         return done.returncode, done.stderr, answer
     return done.returncode, done.stderr, written.read_text() if written.exists() else ""
@@ -217,12 +217,38 @@ def test_flags_ask_for_what_the_entries_of_a_recipe_do(tmp_path, command, flags)
     assert told(command, by_recipe, tmp_path) == by_flags
 
 
+@pytest.mark.parametrize("flags", REQUESTS, ids=lambda flags: flags.split()[0])
+def test_inspect_writes_a_recipe_that_asks_for_what_its_flags_do(tmp_path, flags):
+    """For any method: nothing is left to type, and with one seed both release the same."""
+    PEOPLE.write_csv(tmp_path / "people.csv")
+    done = run("inspect", "people.csv", *flags.split(), "-o", "own.toml", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "No entry is left to type" in done.stdout
+    by_flags = told("protect", flags.split(), tmp_path)
+    assert told("protect", ["--recipe=own.toml"], tmp_path) == by_flags
+
+
+def test_inspect_says_what_to_expect_of_a_recipe_and_takes_none_of_what_is_read_off(tmp_path):
+    """A recipe has no place for it; the refusal names the flag."""
+    PEOPLE.write_csv(tmp_path / "people.csv")
+    (tmp_path / "recipe.toml").write_text(REQUESTS[EXACT])
+    told_of, advised = (
+        run(command, "people.csv", "--recipe=recipe.toml", folder=tmp_path).stdout
+        for command in ("inspect", "advise")
+    )
+    assert told_of == advised
+    for flag in READ:
+        done = run("inspect", "people.csv", flag, folder=tmp_path)
+        assert done.returncode == 2
+        assert flag.partition("=")[0] in done.stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_flags_read_off_the_data_needs_no_other_flag(tmp_path, command):
     """Bounds and steps are refused where nobody declares them, and read where that is asked for."""
     PEOPLE.write_csv(tmp_path / "people.csv")
     asked = ["--method=dp-um", "--k=5", "--epsilon=2", "--attributes=PAY"]
-    told_less = [told("inspect", [*asked, flag], tmp_path)[0] for flag in READ]
+    told_less = [told("advise", [*asked, flag], tmp_path)[0] for flag in READ]
     assert told_less == [2, 2]
     code, _, table = told(command, [*asked, *READ], tmp_path)
     assert code == 0

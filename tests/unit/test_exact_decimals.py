@@ -111,7 +111,7 @@ def test_fifteen_digits_are_told_apart(make, values):
 def test_a_file_with_decimals_is_inspected_protected_and_assessed(tmp_path):
     """The recipe that inspect writes of a Parquet file says decimal, and its columns are used."""
     in_polars(VALUES * 4).write_parquet(tmp_path / "people.parquet")
-    run("inspect", "people.parquet", "-o", "r.toml", folder=tmp_path)
+    run("inspect", "people.parquet", "--show-values", "-o", "r.toml", folder=tmp_path)
     recipe = (tmp_path / "r.toml").read_text()
     assert 'type = "decimal"' in recipe
     assert "resolution = 0.01" in recipe
@@ -124,7 +124,9 @@ def test_a_file_with_decimals_is_inspected_protected_and_assessed(tmp_path):
 
 
 def test_what_is_too_long_is_named_where_a_recipe_is_proposed(tmp_path):
-    """The recipe says what stands in the way, in place of calling the column text alone."""
+    """The custodian is told what stands in the way; the recipe holds nothing that was seen."""
     frame = in_polars([Decimal("0.12"), Decimal("12345678901234.56")] * 5, 38, 16)
     frame.write_parquet(tmp_path / "people.parquet")
-    assert "more than 15 digits" in run("inspect", "people.parquet", folder=tmp_path).stdout
+    said = run("inspect", "people.parquet", folder=tmp_path)
+    assert "more than 15 digits" in " ".join(said.stderr.split())
+    assert "digits" not in said.stdout.partition("[attributes.")[2]

@@ -115,9 +115,13 @@ NAMED = {
 }
 
 
-def test_inspect_names_it_in_the_recipe(folder):
-    """The recipe says above a column's type what keeps it from being numbers."""
-    shown = run("inspect", "people.csv", "--separator", ";", folder=folder).stdout
+def test_inspect_names_it_to_the_custodian(folder):
+    """What keeps a column from being numbers: in the recipe where values are asked for alone."""
+    asked = ["inspect", "people.csv", "--separator", ";"]
+    told = run(*asked, folder=folder)
+    assert all(what in " ".join(told.stderr.split()) for what in NAMED.values())
+    assert not any(what in told.stdout for what in NAMED.values())
+    shown = run(*asked, "--show-values", folder=folder).stdout
     for name, what in NAMED.items():
         part = shown.partition(f"[attributes.{name}]")[2].partition("[attributes.")[0]
         assert what in part.partition("type = ")[0]

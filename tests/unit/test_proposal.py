@@ -6,10 +6,12 @@ import shlex
 import tomllib
 
 import numpy as np
+import polars as pl
 import pytest
 
 import microveil as mv
 from command import run
+from microveil.commands.left_to_type import left_to_type
 from microveil.commands.proposal import proposed_recipe
 from microveil.files.text import TextFormat
 
@@ -51,17 +53,30 @@ def test_a_recipe_for_a_scope_runs_once_it_is_filled_in_and_covers_it(scope):
     assert release.guarantee.is_synthetic == (scope == "row")
 
 
-@pytest.mark.parametrize("show_values", [False, True])
-def test_at_row_scope_nothing_is_declared_that_was_seen_in_the_values(show_values):
-    """Decimals, bounds and categories are comments: another table's recipe is the same but these.
+OTHERS = PEOPLE.with_columns(
+    PEOPLE["INCOME"].round(1),
+    REGION=PEOPLE["REGION"].str.head(1),
+    AGE=pl.when(pl.int_range(pl.len()) % 9 == 0).then(-9).otherwise(PEOPLE["AGE"]),
+    VISITS=pl.when(pl.int_range(pl.len()) % 5 == 0).then(None).otherwise(PEOPLE["VISITS"]),
+)
 
-    The lines that count are those of a table of the same columns and other values. (Which whole
-    numbers look like an identifier is proposed, for a person who names the attributes by it.)
+
+@pytest.mark.parametrize("scope", [None, *SCOPES])
+def test_a_recipe_holds_nothing_that_was_seen_in_the_values(scope):
+    """Decimals, counts, missing cells and codes: that of other people is the same, word by word.
+
+    (Which columns look like identifiers or weights is proposed by the roles.) What is told
+    beside it differs.
     """
-    other = PEOPLE.with_columns(PEOPLE["INCOME"].round(1), REGION=PEOPLE["REGION"].str.head(1))
+    one, other = (proposed_recipe(table, scope=scope) for table in (PEOPLE, OTHERS))
+    assert one.text == other.text
+    assert left_to_type(one).to_text() != left_to_type(other).to_text()
+
+
+def test_at_row_scope_nothing_is_declared_that_was_seen_in_the_values():
+    """Where values are asked for, they are comments: what counts is the same."""
     proposed = [
-        proposed_recipe(table, scope="row", show_values=show_values).text
-        for table in (PEOPLE, other)
+        proposed_recipe(table, scope="row", show_values=True).text for table in (PEOPLE, OTHERS)
     ]
     read = [tomllib.loads(text) for text in proposed]
     assert read[0] == read[1]
@@ -99,7 +114,7 @@ def test_the_command_that_inspect_prints_works(tmp_path):
         "inspect", "people.csv", "--scope", "row", "--show-values", "-o", "r.toml", folder=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "fill in bounds, resolutions and categories" in done.stdout
+    assert "bounds of 2 columns" in done.stdout
     (tmp_path / "r.toml").write_text(filled_in((tmp_path / "r.toml").read_text()))
     follow(done.stdout, tmp_path)
     guarantee = json.loads((tmp_path / "people-release" / "guarantee.json").read_text())
@@ -123,11 +138,11 @@ def office(tmp_path_factory):
 
 @pytest.mark.parametrize("scope", [None, "cluster", "vector"])
 def test_each_proposal_works_as_it_is_with_the_command_printed(office, scope):
-    """The recipe says how the file is written: no flag is needed, nothing has to be filled in."""
+    """The recipe says how the file is written; with the values seen nothing has to be typed."""
     name = f"{scope}.toml"
     asked = [] if scope is None else ["--scope", scope]
     done = run("inspect", "amt 1.csv", "--separator", ";", "--decimal", ",", "--encoding", "cp1252",
-               *asked, "-o", name, folder=office)  # fmt: skip
+               "--show-values", *asked, "-o", name, folder=office)  # fmt: skip
     assert done.returncode == 0, done.stderr
     before = set(office.iterdir())
     follow(done.stdout, office)
@@ -155,25 +170,21 @@ def test_whole_numbers_with_gaps_are_proposed_as_whole_numbers():
     """A column that became floats, as cells are missing: steps of 1, never of a hundredth."""
     ages = np.array([31.0, np.nan, 45, 45, 62])
     for scope, mark in ((None, ""), ("row", "# ")):
-        recipe = proposed_recipe({"AGE": ages}, scope=scope).text
+        recipe = proposed_recipe({"AGE": ages}, scope=scope, show_values=True).text
         assert f"\n{mark}resolution = 1 " in recipe
         assert "0.01" not in recipe.partition("[attributes.AGE]")[2]
 
 
 @pytest.mark.parametrize("scope", [None, *SCOPES])
 def test_missing_cells_are_kept_but_in_a_new_table_where_a_person_says_so(scope):
-    """That there are some is seen, and at row scope stands in a comment alone."""
+    """That there are some is seen: it is told, and stands in a recipe where values are shown."""
     whole, gaps = {"X": np.arange(9.0) % 4}, {"X": np.array([1.0, np.nan] * 5)}
-    asked = [
-        tomllib.loads(proposed_recipe(table, scope=scope).text)["missing"]
-        for table in (whole, gaps)
-    ]
-    assert asked == ["error", "error" if scope == "row" else "keep"]
-    seen = "cells without a value were seen in the data"
-    assert [seen in proposed_recipe(table, scope="row").text for table in (whole, gaps)] == [
-        False,
-        True,
-    ]
+    for show_values, of_gaps in ((True, "error" if scope == "row" else "keep"), (False, "error")):
+        found = [
+            proposed_recipe(table, scope=scope, show_values=show_values) for table in (whole, gaps)
+        ]
+        assert [tomllib.loads(one.text)["missing"] for one in found] == ["error", of_gaps]
+        assert [one.left for one in found] == [(), ("missing",) if of_gaps == "error" else ()]
 
 
 def test_bounds_are_asked_for_by_kind_and_cannot_be_left_as_they_are():

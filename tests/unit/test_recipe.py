@@ -14,7 +14,7 @@ PEOPLE = mv.invented_people(200, seed=3)
 
 def test_a_proposed_recipe_is_read_back_and_asks_for_bounds():
     """Roles, types and decimals are proposed; bounds are left to a person."""
-    text = proposed_recipe(PEOPLE, "people.csv").text
+    text = proposed_recipe(PEOPLE, "people.csv", show_values=True).text
     assert 'role = "identifier"' in text.split("[attributes.ID]")[1].split("[")[0]
     assert "resolution = 0.01" in text.split("[attributes.INCOME]")[1].split("[")[0]
     assert "# bounds" in text.split("[attributes.AGE]")[1].split("[attributes")[0]

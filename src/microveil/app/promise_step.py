@@ -10,7 +10,7 @@ from typing import Any
 from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
 from microveil.commands.coverage import Coverage, coverage, refusal
-from microveil.commands.proposal import request_for
+from microveil.commands.request_lines import request_for
 from microveil.errors import MicroveilError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
@@ -210,8 +210,7 @@ def _budget(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
 
 
 def _requested(scope: str) -> dict[str, Any]:
-    # That cells are missing was seen in the table: whether they are kept so is for a person to say.
-    asked = request_for(Scope(scope), misses_values=False)
+    asked = request_for(Scope(scope))
     return {name: value for name, value in asked.items() if name in REQUESTED}
 
 

@@ -77,6 +77,12 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
     source, found = look_at_file(task["path"], text_of(task.get("file")), scope=task.get("scope"))
     proposed = tomllib.loads(found.text)
     entries = proposed.pop("attributes", {})
+    steps = {name: column.step for name, column in found.columns.items() if column.step}
+    if task.get("scope") != "row":  # where nothing is to hang on the data none is proposed
+        entries = {
+            name: {**entry, **({"resolution": float(steps[name])} if name in steps else {})}
+            for name, entry in entries.items()
+        }
     return {
         "name": source.name,
         "n_records": source.n_records,
@@ -126,7 +132,7 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
         shows, or than a form can send, none is listed.
     """
     from microveil.commands.files import categories_of_file
-    from microveil.commands.proposal import MOST_CATEGORIES
+    from microveil.commands.proposed_columns import MOST_CATEGORIES
 
     say({"progress": "reading the table"})
     column = str(task["column"])

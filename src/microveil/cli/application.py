@@ -170,39 +170,40 @@ def inspect(
         bool,
         typer.Option(
             "--show-values",
-            help="Write the categories seen too, and likely codes for missing values, to be "
+            help="Write the values seen too, steps and likely codes for missing ones, to be "
             "confirmed.",
         ),
     ] = False,
     request: dict[str, Any],
 ) -> None:
-    """Write a recipe to fill in, or say what to expect of a request."""
+    """Write a recipe to fill in, or say what to expect of one."""
     from microveil.commands.files import inspect_file
+    from microveil.commands.left_to_type import left_to_type
     from microveil.files.address import shown
 
-    if any(request[name] is not None for name in ("method", "epsilon", "recipe")):
+    if request["recipe"] is not None:
         if output is not None or show_values:
             raise RequestError(
                 "--output" if output is not None else "--show-values",
                 "a look at what to expect of a request writes no recipe",
-                "leave it out, or leave out --recipe, --method and --epsilon",
+                "leave it out, or leave out --recipe",
             )
         _print_advice(data, request)
         return
-    asked = {name: request[name] for name in ("scope", "missing_codes", "missing_values")}
-    source, recipe = inspect_file(data, request["text"], output, show_values=show_values, **asked)
+    text = request.pop("text")
+    source, proposed = inspect_file(data, text, output, show_values=show_values, **request)
+    told = left_to_type(proposed, show_values=show_values).to_text()
     if output is None:
-        typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
+        typer.echo(proposed.text, nl=False)  # its names are quoted as TOML has it
+        for line in told.splitlines():
+            print_message(line)
         return
-    print_text(f"{source.name}: {source.n_records} records, {len(source.columns)} columns.")
-    if asked["scope"] == "row":
-        left = "Confirm its roles and types, fill in bounds, resolutions and categories; then"
-    else:
-        left = "Confirm its roles and types (bounds may stay open); then"
+    print_text(f"{source.name}: {source.n_records} records, {len(source.columns)} columns.\n")
+    print_text(told)
     stem = Path(source.table or source.name.partition(".")[0]).name
     folder = _free(f"{stem or 'table'}-release")
     command = command_line("protect", shown(data), "--recipe", output, "-o", folder)
-    print_text(f"Recipe written to {output}. {left}\n\n  {command}")
+    print_text(f"Recipe written to {output}. Confirm its roles and types, then\n\n  {command}")
 
 
 @app.command()

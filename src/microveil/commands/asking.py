@@ -38,6 +38,7 @@ __all__ = [
     "asked_of",
     "codes_of",
     "declared_missing",
+    "read_to_propose",
     "read_with_codes",
     "resolve_names",
     "split_pairs",
@@ -46,6 +47,10 @@ __all__ = [
     "with_names_resolved",
     "words_but",
 ]
+
+# What reads off the data, and flags whose no is an answer too.
+READ_OFF = ("bounds_alpha", "decimals_from_data")
+SAID_NO = ("isotonic", "shuffle", "missing_reasons")
 
 Progress = Callable[[str], None]
 Recipe = str | Path | Mapping[str, Any] | None
@@ -121,6 +126,32 @@ def _completed(
     if decimals_from_data:
         asked["resolution"] = {**_resolutions_seen(source, asked), **asked.get("resolution", {})}
     return asked
+
+
+def read_to_propose(
+    path: str | Path, text: TextFormat | None, arguments: Mapping[str, Any]
+) -> tuple[SourceFile, dict[str, Any]]:
+    """Read a file to propose a recipe: what flags say of columns decides how these are read."""
+    for name, flag in (("bounds_alpha", "bounds"), ("decimals_from_data", "resolution")):
+        if arguments.get(name):
+            rule = "a recipe holds nothing that is read from the data"
+            raise RequestError(f"--{flag}-from-data", rule, "give it to protect, beside the recipe")
+    file = open_file(path, text=text)
+    said = {n: v for n, v in arguments.items() if v not in (None, False) or n in SAID_NO}
+    asked = with_named_values({n: v for n, v in said.items() if v is not None}, file.names)
+    asked = {name: value for name, value in asked.items() if name not in READ_OFF}
+    for name in ("attributes", "keep", "unit_attributes", "never_missing"):
+        if isinstance(asked.get(name), list | tuple):
+            asked[name] = resolve_names(asked[name], file.names)
+    if "blocks" in asked:
+        asked["blocks"] = [resolve_names([block], file.names) for block in asked["blocks"]]
+    listed = asked.get("categories", {})
+    source = file.read(
+        decimals=_read_as_decimals(asked),
+        as_text=lambda name: name in listed,
+        missing=_codes_read(asked, file.labels).words_of,
+    )
+    return source, asked
 
 
 def _codes_read(asked: Mapping[str, Any], labels: Mapping[str, Labels]) -> MissingCodes:

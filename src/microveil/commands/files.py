@@ -8,7 +8,13 @@ from typing import Any
 import polars
 
 from microveil.audit.invited_linkage import strongest_linkage
-from microveil.commands.asking import apart, asked_of, codes_of, read_with_codes
+from microveil.commands.asking import (
+    apart,
+    asked_of,
+    codes_of,
+    read_to_propose,
+    read_with_codes,
+)
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
 from microveil.commands.spark import release_in_spark
@@ -322,7 +328,7 @@ def _written_whole(data: Frame, planned: Plan) -> Frame:
 @stands_alone
 def inspect_file(
     path: str | Path, text: TextFormat | None, output: Path | None, **asked: Any
-) -> tuple[SourceFile, str]:
+) -> tuple[SourceFile, ProposedRecipe]:
     """Look at a file and propose a recipe, written to ``output`` where one is given.
 
     Raises
@@ -330,7 +336,7 @@ def inspect_file(
     FileError
         If ``output`` exists already or cannot be written.
     RequestError
-        If there is no such scope.
+        If what is asked for breaks a rule.
     """
     source, proposed = look_at_file(path, text, **asked)
     if output is not None:
@@ -341,32 +347,21 @@ def inspect_file(
             raise FileError(f"{output}", "it exists already", "name another file") from None
         except OSError:
             raise FileError(f"{output}", "it cannot be written", "name another place") from None
-    return source, proposed.text
+    return source, proposed
 
 
 @stands_alone
 def look_at_file(
-    path: str | Path,
-    text: TextFormat | None,
-    *,
-    scope: str | None = None,
-    show_values: bool = False,
-    **codes: Any,
+    path: str | Path, text: TextFormat | None, *, show_values: bool = False, **asked: Any
 ) -> tuple[SourceFile, ProposedRecipe]:
     """Look at a file and propose a recipe, with what it says as sentences.
 
-    With ``scope`` it asks for a method that covers it; with ``show_values`` it holds the
-    categories seen, and what looks like a code for a missing value, for a person to confirm.
-    ``missing_codes`` and ``missing_values``, as flags have them, go into the recipe.
+    Whatever is ``asked``, as flags have it, goes into the recipe; with ``show_values`` so does what
+    was seen in the values, for a person to confirm.
     """
-    source, declared = read_with_codes(path, text, codes)
+    source, given = read_to_propose(path, text, asked)
     proposed = proposed_recipe(
-        labelled(source),
-        source.name,
-        scope=scope,
-        show_values=show_values,
-        text=source.text,
-        **declared,
+        labelled(source), source.name, show_values=show_values, text=source.text, **given
     )
     return source, proposed
 

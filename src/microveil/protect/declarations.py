@@ -11,7 +11,7 @@ from microveil.table import LabelledTable, Labels, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import listed_categories
 
-__all__ = ["accepted", "declared_by_file", "with_declared"]
+__all__ = ["accepted", "declared_by_file", "to_accept", "with_declared"]
 
 # A list of fewer categories names a value or two of a number, as 99 for "99 or more".
 FEWEST = 2
@@ -63,6 +63,11 @@ def accepted(table: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in asked.items() if name != "accept"}
     if asked.get("accept") != "file":
         return {**asked}  # a wrong word is refused with everything else that is wrong
+    return with_declared(rest, to_accept(table))
+
+
+def to_accept(table: Any) -> dict[str, Declared]:
+    """Return what a table declares; refused is one that declares nothing."""
     found = declared_by_file(table)
     if not any(own.has_domain or own.missing_codes for own in found.values()):
         raise RequestError(
@@ -70,7 +75,7 @@ def accepted(table: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
             "the table declares nothing of its columns: it has no code lists and no missing codes",
             "leave it out (--accept); in Python pass the table that microveil.read returns",
         )
-    return with_declared(rest, found)
+    return found
 
 
 def with_declared(asked: Mapping[str, Any], declared: Mapping[str, Declared]) -> dict[str, Any]:
