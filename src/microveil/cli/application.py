@@ -174,13 +174,21 @@ def inspect(
             "confirmed.",
         ),
     ] = False,
+    write_codebook: Annotated[
+        Path | None,
+        typer.Option(help="Write the form of a codebook to this file instead, to be filled in."),
+    ] = None,
     request: dict[str, Any],
 ) -> None:
     """Write a recipe to fill in, or say what to expect of one."""
-    from microveil.commands.files import inspect_file
+    from microveil.commands.files import inspect_file, write_form
     from microveil.commands.left_to_type import left_to_type
     from microveil.files.address import shown
 
+    if write_codebook is not None:
+        write_form(data, request["text"], write_codebook)
+        print_text(f"Form written to {write_codebook}: fill it in, then protect --codebook it.")
+        return
     if request["recipe"] is not None:
         if output is not None or show_values:
             raise RequestError(

@@ -15,7 +15,7 @@ from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import UNSAID, TextFormat
 from microveil.methods import METHODS
 from microveil.protect.arguments import arguments as known_arguments
-from microveil.protect.declarations import accepted
+from microveil.protect.declarations import accepted, with_codebook
 from microveil.protect.domains import interval_kind
 from microveil.protect.open_entries import without_dots
 from microveil.protect.parts import named_attributes, read_parts
@@ -84,6 +84,9 @@ def asked_of(
     if isinstance(given.get("never_missing"), list | tuple):
         given["never_missing"] = resolve_names(given["never_missing"], file.names)
     asked = without_dots(merged(of_recipe, given), problems)
+    if "codebook" in asked:
+        with_names_resolved(asked, file.names)
+        asked = with_codebook(asked, file.names, typed=file.has_types)
     with problems.noted():
         source = file.read(
             decimals=_read_as_decimals(asked),
@@ -145,12 +148,14 @@ def read_to_propose(
             asked[name] = resolve_names(asked[name], file.names)
     if "blocks" in asked:
         asked["blocks"] = [resolve_names([block], file.names) for block in asked["blocks"]]
-    listed = asked.get("categories", {})
+    asked = with_codebook(asked, file.names, typed=file.has_types)
+    listed, types = asked.get("categories", {}), asked.get("types", {})
     source = file.read(
         decimals=_read_as_decimals(asked),
-        as_text=lambda name: name in listed,
+        as_text=lambda name: types.get(name, Kind.OTHER if name in listed else None) == Kind.OTHER,
         missing=_codes_read(asked, file.labels).words_of,
     )
+    asked.pop("types", None)  # the recipe says what the columns are read as
     return source, asked
 
 

@@ -20,9 +20,10 @@ from microveil.commands.proposal import ProposedRecipe, proposed_recipe
 from microveil.commands.spark import release_in_spark
 from microveil.errors import DataError, FileError, Problems, RequestError, stands_alone
 from microveil.files import Format, named_format
+from microveil.files.codebook import empty_codebook
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
-from microveil.files.reading import SourceFile
+from microveil.files.reading import SourceFile, open_file
 from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected
@@ -52,6 +53,7 @@ __all__ = [
     "inspect_file",
     "look_at_file",
     "protect_file",
+    "write_form",
 ]
 
 Progress = Callable[[str], None]
@@ -340,14 +342,32 @@ def inspect_file(
     """
     source, proposed = look_at_file(path, text, **asked)
     if output is not None:
-        try:
-            with output.open("x", encoding="utf-8") as file:
-                file.write(proposed.text)
-        except FileExistsError:
-            raise FileError(f"{output}", "it exists already", "name another file") from None
-        except OSError:
-            raise FileError(f"{output}", "it cannot be written", "name another place") from None
+        _write_new(output, proposed.text)
     return source, proposed
+
+
+@stands_alone
+def write_form(path: str | Path, text: TextFormat | None, output: Path) -> None:
+    """Write the form of a codebook for the columns of a file: their kinds, nothing of their values.
+
+    Raises
+    ------
+    FileError
+        If ``output`` exists already or cannot be written.
+    """
+    table = open_table(labelled(open_file(path, text=text).read()))
+    _write_new(output, empty_codebook({name: table.kind(name) for name in table.names}))
+
+
+def _write_new(output: Path, text: str) -> None:
+    """Write a file that is not there yet."""
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise FileError(f"{output}", "it exists already", "name another file") from None
+    except OSError:
+        raise FileError(f"{output}", "it cannot be written", "name another place") from None
 
 
 @stands_alone

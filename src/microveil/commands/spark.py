@@ -13,6 +13,7 @@ from microveil.errors import EngineError, FileError
 from microveil.files.formats import files_of_folder
 from microveil.files.parquet_folder import check_parts
 from microveil.files.parts import address_of, digest_of_parts
+from microveil.protect.declarations import with_codebook
 from microveil.protect.recipe import merged, read_recipe
 from microveil.protect.release import Release
 
@@ -63,6 +64,7 @@ def release_in_spark(
         of_recipe = {} if recipe is None else read_recipe(recipe)
         asked = merged(of_recipe, with_named_values(arguments, frame.columns))
         with_names_resolved(asked, frame.columns)
+        asked = with_codebook(asked, frame.columns)
         progress("protecting in Spark")
         return protect_in_spark(
             SparkFiles(frame=frame, files=tuple(file.as_posix() for file in files)),

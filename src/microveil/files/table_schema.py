@@ -14,7 +14,7 @@ from microveil.errors import FileError
 from microveil.schema import Code, GivenCode, Kind
 from microveil.table import ColumnSchema, Labels
 
-__all__ = ["SCHEMA_FILE", "Beside", "schema_beside", "table_schema"]
+__all__ = ["SCHEMA_FILE", "Beside", "labels_of_field", "schema_beside", "table_schema"]
 
 SCHEMA_FILE = "schema.json"
 _TYPES = {
@@ -118,7 +118,7 @@ def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
         contents = json.loads(place.read_text(encoding="utf-8"))
         if not isinstance(contents, dict) or not isinstance(contents.get("fields"), list):
             return None
-        found = {field["name"]: _labels(field) for field in contents["fields"]}
+        found = {field["name"]: labels_of_field(field) for field in contents["fields"]}
         types = {field["name"]: field.get("type", "any") for field in contents["fields"]}
         is_whole = len(found) == len(contents["fields"])
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -134,7 +134,7 @@ def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
     )
 
 
-def _labels(field: Mapping[str, Any]) -> Labels:
+def labels_of_field(field: Mapping[str, Any]) -> Labels:
     """Read what a field says in words; TypeError or LookupError where it is none."""
     kind = field.get("type", "string")
     codes: dict[GivenCode, str] = {}

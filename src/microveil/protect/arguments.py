@@ -250,6 +250,11 @@ class Arguments:
         "file: take what the file declares, code lists and missing codes, as publicly known.",
         choices=("file",),
     )
+    codebook: str | Path | None = argument(
+        "A codebook whose domains are publicly known: CSV, Table Schema (.json) or DDI (.xml).",
+        "the path of a file",
+        reading.codebook,
+    )
     outside: Literal["error", "clamp"] = argument(
         "error or clamp.", choices=("error", "clamp"), default="error"
     )

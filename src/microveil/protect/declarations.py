@@ -1,9 +1,10 @@
 """What a table's file declares of its columns, filled into a request that accepts it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from microveil.errors import RequestError
+from microveil.files.codebook import read_codebook
 from microveil.protect.arguments import DECLARED
 from microveil.protect.parts import named_attributes
 from microveil.schema import Categories, Declared, Kind, Ordered, Source
@@ -11,7 +12,7 @@ from microveil.table import LabelledTable, Labels, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import listed_categories
 
-__all__ = ["accepted", "declared_by_file", "to_accept", "with_declared"]
+__all__ = ["accepted", "declared_by_file", "to_accept", "with_codebook", "with_declared"]
 
 # A list of fewer categories names a value or two of a number, as 99 for "99 or more".
 FEWEST = 2
@@ -56,10 +57,13 @@ def _declared(kind: Kind, labels: Labels, listed: Categories | None) -> Declared
 
 
 def accepted(table: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of `protect` with what the table declares, where they accept it.
+    """Return arguments of `protect` with what a codebook says, and the table where they accept it.
 
-    What the arguments say themselves comes first.
+    What the arguments say themselves comes first, and what the codebook says before the table.
     """
+    if asked.get("codebook") is not None:
+        names = table.columns if is_of_spark(table) else open_table(table).names
+        asked = with_codebook(asked, names)
     rest = {name: value for name, value in asked.items() if name != "accept"}
     if asked.get("accept") != "file":
         return {**asked}  # a wrong word is refused with everything else that is wrong
@@ -76,6 +80,26 @@ def to_accept(table: Any) -> dict[str, Declared]:
             "leave it out (--accept); in Python pass the table that microveil.read returns",
         )
     return found
+
+
+def with_codebook(
+    asked: Mapping[str, Any], columns: Collection[str], *, typed: bool = True
+) -> dict[str, Any]:
+    """Return arguments of `protect` with what their codebook says of the columns of a table.
+
+    What the arguments say themselves comes first. Where a file has no types, the kinds that the
+    codebook gives are those of its columns.
+    """
+    if asked.get("codebook") is None:
+        return {**asked}
+    declared = read_codebook(DECLARED["codebook"].checked(asked["codebook"]), columns)
+    both = with_declared({n: v for n, v in asked.items() if n != "codebook"}, declared)
+    types = both.get("types") or {}
+    if not typed and isinstance(types, Mapping):
+        named = _protected(both, declared)
+        kinds = {n: str(declared[n].kind) for n in named if declared[n].kind is not None}
+        both["types"] = {**kinds, **types}
+    return both
 
 
 def with_declared(asked: Mapping[str, Any], declared: Mapping[str, Declared]) -> dict[str, Any]:

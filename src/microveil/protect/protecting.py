@@ -112,6 +112,11 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         Take what the table's file declares as publicly known: code lists as categories, and
         missing codes, for every protected attribute where this request says nothing itself.
         Values outside the lists are refused, or see ``outside``.
+    codebook : str or Path, optional
+        A file that says what is publicly known of columns: a CSV file of column, label, kind,
+        lower, upper, resolution and codes, a Table Schema (.json), or DDI Codebook (.xml), see
+        docs/codebooks.md. It fills in domains, resolutions and missing codes where this request
+        says nothing itself.
     types : dict of str, optional
         What each column must hold, "whole number", "decimal", "yes/no", "date" or "text"; one
         that holds something else is refused.

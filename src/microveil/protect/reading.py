@@ -233,6 +233,13 @@ def memory(given: Any, _name: str) -> int:
     return bytes_of(given)
 
 
+def codebook(given: Any, name: str) -> str:
+    """Read the path of a codebook."""
+    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+        raise RequestError(name, "it is the path of a file", "pass codebook='codebook.csv'")
+    return str(os.fspath(given))
+
+
 def scratch(given: Any, name: str) -> str:
     """Read the folder for scratch files."""
     if not isinstance(given, str | os.PathLike) or not os.fspath(given):

@@ -24,6 +24,8 @@ identifiers, weights and attributes that the recipe does not name are left out.
 the recipe does not say. Text with one of the two roles is then protected, or refused where the
 file lists no categories.
 
+``codebook = "FILE"`` takes what a codebook says in the same way.
+
 ``[[parts]]``, each with its ``attributes``, ``method``, ``k``, ``epsilon`` and steps, protect
 attributes by methods of their own in one release, see `parts`; ``shuffle = true`` releases a
 part's rows in a random order of their own. Attributes that no part names are left out.
@@ -157,7 +159,7 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
     contents, written = _contents(recipe, found)
     written.pop("file", None)  # said of the file, and no argument
     version, entries = written.pop("microveil", None), written.pop("attributes")
-    of_attributes = partial(_of_attributes, accepts="accept" in written)
+    of_attributes = partial(_of_attributes, accepts=not {"accept", "codebook"}.isdisjoint(written))
     asked = written | (of_attributes(entries, contents["attributes"]) if entries else {})
     wrong = {problem.place for problem in found}
     for name in (n for n in entries if f"recipe, entry 'attributes.{n}.type'" in wrong):

@@ -225,7 +225,7 @@ def _values(
             own[name] = _chosen(argument, read.get(name), method)
     aside = method.set_aside(own)
     # What is accepted is filled in before: a request has the lists themselves.
-    general = [a for a in arguments() if a.name not in mine and a.name != "accept"]
+    general = [a for a in arguments() if a.name not in (*mine, "accept", "codebook")]
     defaults = {a.name: a.default for a in general}
     if "new table" in method.can:  # whose rows are nobody's: values may be clamped
         defaults["outside"] = "clamp"
