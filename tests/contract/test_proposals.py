@@ -96,6 +96,7 @@ def test_how_many_values_there_are_is_said_where_values_are_asked_for():
     assert "values" not in left_to_type(plain).to_text()
     assert re.search(r"# categories = \[7, 8, 9\] +# 3 different values seen", shown.text)
     assert "# 60 different values seen in the data\n" in shown.text
+    assert "by the file" not in left_to_type(plain).to_text()
     said = left_to_type(shown, show_values=True).to_text()
     assert re.search(r"CODE .* 3\n", said)
     assert "[20" not in shown.text
@@ -154,6 +155,7 @@ def test_a_labelled_survey_asks_for_at_most_five_entries(survey, tmp_path):
     asked = {"accept": "file", "method": "dp-synthetic", "epsilon": 10.0}
     _, proposed = inspect_file(survey, None, None, **asked)
     assert n_left(proposed) == 3
+    assert re.search("by the file.*\n.*caseid", left_to_type(proposed).to_text())
     assert [name for name, column in proposed.columns.items() if column.left] == [
         "AGE", "INCOME", "HOURS",
     ]  # fmt: skip

@@ -26,20 +26,29 @@ def left_to_type(proposed: ProposedRecipe, *, show_values: bool = False) -> Docu
 
     How many different values a column has is said where values are asked for.
     """
-    heads = ["column", "role", "kind", "by the file", "to type"]
     rows = [_row(name, column) for name, column in proposed.columns.items()]
-    if show_values:
-        heads.append("values")
-        counts = (column.n_values for column in proposed.columns.values())
-        rows = [[*row, f"{count}"] for row, count in zip(rows, counts, strict=True)]
-    blocks = [tabulated(heads, rows)]
+    # A column of the table that says nothing would make it too wide for a terminal.
+    heads = [
+        head
+        for head in rows[0]
+        if (head != "values" or show_values)
+        and (head != "by the file" or any(r[head] for r in rows))
+    ]
+    blocks = [tabulated(heads, ([row[head] for head in heads] for row in rows))]
     notes = list(_notes(proposed))
     return Document((*blocks, *([items(notes)] if notes else []), paragraph(_summed(proposed))))
 
 
-def _row(name: str, column: ProposedColumn) -> list[Given]:
+def _row(name: str, column: ProposedColumn) -> dict[str, Given]:
     left = [f"resolution ({column.step} seen)" if w == "resolution" else w for w in column.left]
-    return [Code(name), column.role.value, column.kind.value, column.by_file, ", ".join(left)]
+    return {
+        "column": Code(name),
+        "role": column.role.value,
+        "kind": column.kind.value,
+        "by the file": column.by_file,
+        "to type": ", ".join(left),
+        "values": f"{column.n_values}",
+    }
 
 
 def _notes(proposed: ProposedRecipe) -> Iterator[Given]:

@@ -190,7 +190,8 @@ def _head(
         head += remarks.UNIT.format(name=written(unit))
     elif "unit" in request and look.method is not None and look.method.uses("max_rows"):
         head += "" if "max_rows" in request else remarks.MAX_ROWS
-        head += "" if "unit_attributes" in request else remarks.UNIT_ATTRIBUTES
+        is_open = "unit_attributes" not in request and not look.is_for_rows
+        head += remarks.UNIT_ATTRIBUTES if is_open else ""
     if text is not None:
         # A file that is no text has an encoding alone.
         of_text = ("separator", "decimal") if text.separator else ()
