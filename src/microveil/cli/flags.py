@@ -10,7 +10,7 @@ import typer
 
 from microveil.errors import RequestError
 from microveil.files import titles
-from microveil.files.text import TextFormat, text_format
+from microveil.files.text import text_format
 from microveil.protect.arguments import DECLARED, arguments
 
 __all__ = [
@@ -153,6 +153,17 @@ TEXT = (
         "The encoding of a file of text, by default UTF-8, or of an SPSS, Stata or SAS file that "
         "does not say its own.",
     ),
+    flag(
+        "dates",
+        str,
+        "In which order dates of a file of text have day, month and year: DMY reads 31.12.1990 "
+        "and 31/12/1990, MDY and YMD alike; by default YYYY-MM-DD alone.",
+    ),
+    flag(
+        "thousands",
+        str,
+        "What separates thousands in a file of text: . , ' or a space, by default nothing.",
+    ),
 )
 RECIPE = flag("recipe", Path, "A recipe; flags override it.")
 # What is read off a file, each shown behind what it spares a person to declare.
@@ -191,11 +202,6 @@ def _analyses(*, estimator: str | None, **given: Any) -> dict[str, Any]:
     return {**given, "estimator": None if estimator is None else named_classifier(estimator)}
 
 
-def _text(*, separator: str | None, decimal: str | None, encoding: str | None) -> TextFormat:
-    """Read how a file of text is written."""
-    return text_format(separator, decimal, encoding)
-
-
 def _request() -> Iterator[inspect.Parameter]:
     """Go through the flags of a request: those that its arguments declare, and those of its file.
 
@@ -226,7 +232,7 @@ def _of_many(
             "rows are shuffled with it, and cannot be otherwise",
             "leave out --shuffle and --no-shuffle",
         )
-    text = _text(**{one.name: given.pop(one.name) for one in TEXT})
+    text = text_format(**{one.name: given.pop(one.name) for one in TEXT})
     return {
         **given,
         "shuffle": "columns" if shuffle_columns else shuffle,
@@ -273,5 +279,5 @@ takes_requests = takes(
         "seed": "Decides what is drawn; by default a fresh one, recorded in the results.",
     },
 )
-takes_text = takes("text", TEXT, _text)
+takes_text = takes("text", TEXT, text_format)
 takes_analyses = takes("analyses", ANALYSES, _analyses)

@@ -42,9 +42,7 @@ def kept_of_recipe(
     entries = {n: {"role": str(role), "type": str(types[n])} for n, role in roles.items()}
     found: dict[str, Any] = {"attributes": entries} if entries else {}
     if text is not None and text != TextFormat():
-        found["file"] = {
-            "separator": text.separator, "decimal": text.decimal, "encoding": text.encoding
-        }  # fmt: skip
+        found["file"] = text.entries
     return {"recipe": found} if found else {}
 
 

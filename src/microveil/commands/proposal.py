@@ -193,9 +193,7 @@ def _head(
         is_open = "unit_attributes" not in request and not look.is_for_rows
         head += remarks.UNIT_ATTRIBUTES if is_open else ""
     if text is not None:
-        # A file that is no text has an encoding alone.
-        of_text = ("separator", "decimal") if text.separator else ()
-        entries = (f"{name} = {written(getattr(text, name))}" for name in (*of_text, "encoding"))
+        entries = (f"{name} = {written(value)}" for name, value in text.entries.items())
         head += remarks.FILE.format(entries="\n".join(entries))
     return head if look.is_for_rows else head + remarks.PARTS
 

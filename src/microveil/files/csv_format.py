@@ -122,7 +122,7 @@ class _Opened:
             if name in decimals or as_text(name):
                 found[name] = pl.Float64() if name in decimals else pl.String()
                 continue
-            found[name] = infer(sample[name], self.text.decimal)
+            found[name] = infer(sample[name], self.text)
             if unlike and not isinstance(found[name], pl.Date):  # of the first thousand years
                 found[name] = pl.String()
         return self._fitting(found)
@@ -151,7 +151,7 @@ class _Opened:
             dtype = dtypes[column.name]
             if column.dtype != pl.String or dtype is None or dtype == pl.String:
                 return column
-            return convert(column, dtype, self.text.decimal, spellings.get(column.name))
+            return convert(column, dtype, self.text, spellings.get(column.name))
 
         done = 0
         counted = zip(self.structure.pieces(), self.structure.counts(), strict=True)
@@ -171,6 +171,8 @@ class _Opened:
         decimals = [name for name, dtype in schema.items() if dtype == pl.Float64]
         if decimals and self.text.decimal == "," and b"." in data:
             return None  # polars takes 1.234 for the decimal number, whatever the mark is
+        if self.text.thousands:
+            return None
         frame = self._parsed(data, schema, None)
         if frame is None or frame.height != n_records:
             return None
@@ -215,7 +217,7 @@ class _Opened:
         """Give columns their types that have no value among the first records."""
         found: dict[str, pl.LazyFrame] = {}
         for name in names:
-            column = late(_column(frame, name), self.text.decimal, N_SAMPLE)
+            column = late(_column(frame, name), self.text, N_SAMPLE)
             (fitting,) = self._fitting({name: column}).values()
             if fitting.dtype != pl.String:
                 found[name] = self._waiting(iter([fitting.to_frame()]))
@@ -232,7 +234,7 @@ class _Opened:
                 return None
             # A code makes a column text wherever it stands, other words at its beginning.
             n_first = None if self.structure.unlike_numbers[number] else N_SAMPLE
-            return mixture(_column(frame, name), self.text.decimal, n_first)
+            return mixture(_column(frame, name), self.text, n_first)
 
         self._fitting({name: mixed(number) for number, name in enumerate(self.names)})
 

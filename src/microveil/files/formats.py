@@ -157,7 +157,8 @@ class Format:
     @property
     def takes(self) -> frozenset[str]:
         """What can be said of how its files are written."""
-        of_text = {"separator", "decimal", "encoding"} if self.is_text else set()
+        named = {"separator", "decimal", "encoding", "dates", "thousands"}
+        of_text = named if self.is_text else set()
         return frozenset(of_text | ({"encoding"} if self.is_encoded else set()))
 
     def text(self, said: "TextFormat | None") -> "TextFormat | None":

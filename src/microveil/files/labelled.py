@@ -28,6 +28,8 @@ def read(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    dates: str | None = None,
+    thousands: str | None = None,
     missing_values: Iterable[str] | None = None,
 ) -> LabelledTable:
     r"""Read a file of any format as a table, as the command line reads it.
@@ -42,6 +44,10 @@ def read(
         How a file of text is written, by default with points and in UTF-8. Without a separator it
         is that of the format: tabs in a TSV file, commas in a CSV file, or semicolons where commas
         are decimal marks. An encoding is also of SPSS, Stata and SAS files that do not say theirs.
+    dates : {"DMY", "MDY", "YMD"}, optional
+        In which order dates of a file of text have day, month and year, beside YYYY-MM-DD.
+    thousands : {".", ",", "'", " "}, optional
+        What separates thousands in a file of text.
     missing_values : sequence of str, optional
         What stands for a missing value in a file of text: ["NA", "."]. Such cells are empty.
 
@@ -57,7 +63,7 @@ def read(
         The file cannot be read, is no table, or a value does not fit its column. The
         message holds the line, never the value.
     RequestError
-        Separator, decimal mark or encoding cannot be, or the file's format has none.
+        How it is written cannot be, or the file's format has none.
     DataError
         The table has fewer than two records.
 
@@ -77,7 +83,7 @@ def read(
     <Kind.WHOLE: 'whole number'>
     """
     missing = MissingCodes.of(None, missing_values)
-    text = text_format(separator, decimal, encoding)
+    text = text_format(separator, decimal, encoding, dates, thousands)
     file = open_file(place, text=text)
     if missing.of_text and file.has_types:
         raise RequestError(

@@ -1,4 +1,4 @@
-"""How a file of text is written: separator, decimal mark and encoding."""
+"""How a file of text is written: separator, encoding, and what numbers and dates look like."""
 
 import codecs
 from dataclasses import dataclass, field, replace
@@ -8,6 +8,7 @@ from microveil.errors import RequestError
 
 __all__ = [
     "CANDIDATES",
+    "THOUSANDS",
     "UNSAID",
     "TextFormat",
     "place",
@@ -16,6 +17,15 @@ __all__ = [
 ]
 
 CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> as a shell takes it
+
+ORDERS = ("DMY", "MDY", "YMD")  # of day, month and year
+# What separates thousands, and what else is printed for it.
+THOUSANDS = {
+    ".": r"\.",
+    ",": ",",
+    "'": "['\N{RIGHT SINGLE QUOTATION MARK}]",
+    " ": "[ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]",
+}
 
 # Python counts these as text encodings, but they hold host names, source code or nothing.
 _NO_ENCODINGS = {
@@ -37,6 +47,11 @@ class TextFormat:
     encoding : str
         The name of a character encoding that Python knows; idna, punycode, utf-7 and
         escapes are none. "" for that of the file's format.
+    dates : {"", "DMY", "MDY", "YMD"}
+        In which order day, month and year stand, with . / or - between them; dates are read as
+        YYYY-MM-DD too, and "" for this alone.
+    thousands : {"", ".", ",", "'", " "}
+        What stands between thousands; "" for nothing.
     said : frozenset of str
         Which of these a flag or an argument says.
 
@@ -54,6 +69,8 @@ class TextFormat:
     separator: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
+    dates: str = ""
+    thousands: str = ""
     said: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
@@ -69,6 +86,13 @@ class TextFormat:
         if separator == self.decimal:
             rule = "the separator and the decimal mark must differ"
             raise RequestError("separator", rule, "pass for example --separator ';' --decimal ,")
+        if self.dates not in ("", *ORDERS):
+            rule = f"the order of a date must be one of {', '.join(ORDERS)}"
+            raise RequestError("dates", rule, "pass for example --dates DMY for 31.12.1990")
+        if self.thousands not in ("", *THOUSANDS) or self.thousands == self.decimal:
+            rule = "what separates thousands must be . , ' or a space, and not the decimal mark"
+            remedy = "pass for example --thousands . --decimal , for 1.234,56"
+            raise RequestError("thousands", rule, remedy)
         try:
             codec = codecs.lookup(self.encoding or "utf-8")
             is_text = codec._is_text_encoding  # noqa: SLF001 - no public name
@@ -102,6 +126,14 @@ class TextFormat:
         return encoded if self.separator else encoded.separated_by(separator)
 
     @property
+    def entries(self) -> dict[str, str]:
+        """What a recipe says of it."""
+        named = {"dates": self.dates, "thousands": self.thousands}
+        of_text = {"separator": self.separator, "decimal": self.decimal} if self.separator else {}
+        said = {name: value for name, value in named.items() if value}
+        return {**of_text, "encoding": self.encoding, **said}
+
+    @property
     def is_unsaid(self) -> bool:
         """Whether it leaves all to the file's format."""
         return not self.said and self in (UNSAID, TextFormat(separator=""))
@@ -112,13 +144,20 @@ UNSAID = TextFormat(separator="", encoding="")
 
 
 def text_format(
-    separator: str | None = None, decimal: str | None = None, encoding: str | None = None
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    dates: str | None = None,
+    thousands: str | None = None,
 ) -> TextFormat:
     """Return how a file of text is written; what is None is as the file's format has it.
 
     A separator of a backslash and a t is a tab, as a command line passes it.
     """
-    given = {"separator": separator, "decimal": decimal, "encoding": encoding}
+    given = {
+        "separator": separator, "decimal": decimal, "encoding": encoding,
+        "dates": dates, "thousands": thousands,
+    }  # fmt: skip
     said = {name: value or "none" for name, value in given.items() if value is not None}
     if separator == "\\t":
         said["separator"] = "\t"

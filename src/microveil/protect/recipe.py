@@ -30,8 +30,8 @@ file lists no categories.
 attributes by methods of their own in one release, see `parts`; ``shuffle = true`` releases a
 part's rows in a random order of their own. Attributes that no part names are left out.
 
-``[file]`` says how a file of text is written (``separator``, ``decimal``, ``encoding``), for the
-command line, whose flags go before it.
+``[file]`` says how a file of text is written (``separator``, ``decimal``, ``encoding``, ``dates``,
+``thousands``), for the command line, whose flags go before it.
 
 A recipe says the version that it was written for. One of an earlier version that asks for what
 means something else by now is refused: a monthly run must not change its meaning in silence.
@@ -80,7 +80,9 @@ def _form(known: tuple[Argument, ...]) -> Any:
     made = partial(create_model, __config__=ConfigDict(extra="forbid", strict=True))
     text = (str | None, None)
     # How the file is written that a recipe was proposed for, where it is one of text.
-    of_file = made("FileEntries", separator=text, decimal=text, encoding=text)
+    of_file = made(
+        "FileEntries", separator=text, decimal=text, encoding=text, dates=text, thousands=text
+    )
     top: dict[str, Any] = {"microveil": text, "file": (of_file | None, None)}
     of_attribute: dict[str, Any] = {"role": (Literal[*(role.value for role in Role)], ...)}
     of_part: dict[str, Any] = {"attributes": (list[str], ...)}
@@ -177,7 +179,7 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
 
 @stands_alone
 def file_of_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, str]:
-    """Read what a recipe says of how the file is written: separator, decimal, encoding."""
+    """Read what a recipe says of how the file is written: its `TextFormat`."""
     return _contents(recipe, problems)[1].get("file") or {}
 
 

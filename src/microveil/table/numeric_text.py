@@ -19,12 +19,17 @@ _SIGN = r"[+-]?"
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
 _SPACES = " '\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 _SIGNS, _WORDS, _PLAIN = "currency or percent signs", "words among them", "plain"
-_COMMAS = "decimal commas"
+_COMMAS, _THOUSANDS = "decimal commas", "thousands separators"
+# Which flags read a file that is written so.
+_FLAGS = {
+    _COMMAS: "; --decimal , reads a CSV file with decimal commas",
+    _THOUSANDS: "; --thousands reads a CSV file so, as --thousands . --decimal , do 1.234,56",
+}
 # Of a number first what would lose its meaning: a code its zeros, then what stands in its way.
 _LOOKS = (
     ("leading zeros", re.compile(rf"{_SIGN}0[0-9]+(?:[.,][0-9]*)?")),
     (
-        "thousands separators",
+        _THOUSANDS,
         re.compile(
             rf"{_SIGN}[0-9]{{1,3}}(?:(?:,[0-9]{{3}})+(?:\.[0-9]*)?|(?:\.[0-9]{{3}})+,[0-9]*"
             rf"|(?:\.[0-9]{{3}}){{2,}}|(?:[{_SPACES}][0-9]{{3}})+(?:[.,][0-9]*)?)"
@@ -89,7 +94,8 @@ def numeric_look(cells: Iterable[str]) -> str | None:
     if others and dates > 1 and 2 * dates >= len(cells):
         return (
             "its text looks like dates that are not written YYYY-MM-DD: write each so, as "
-            "1980-02-01, or leave the cell empty"
+            "1980-02-01, or leave the cell empty; --dates DMY reads a CSV file with the day first, "
+            "MDY with the month, YMD with the year"
         )
     kinds = [_kind(cell) for cell in cells]
     numbers = [kind for kind in kinds if kind != _WORDS]
@@ -107,8 +113,8 @@ def numeric_look(cells: Iterable[str]) -> str | None:
     looks = f"its text looks like numbers with {', '.join(reasons)}"
     if "leading zeros" in reasons:
         return f"{looks}, and stays text: codes keep their zeros; write quantities without"
-    of_mark = "; --decimal , reads a CSV file with decimal commas" if _COMMAS in reasons else ""
-    return f"{looks}: write each cell as a plain number, or leave it empty{of_mark}"
+    flags = "".join(said for kind, said in _FLAGS.items() if kind in reasons)
+    return f"{looks}: write each cell as a plain number, or leave it empty{flags}"
 
 
 def are_dates(words: Iterable[str]) -> bool:
