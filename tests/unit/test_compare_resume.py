@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 
 from microveil.compare import Comparison, compare, comparing, running, store
 from microveil.errors import DataError, FileError
+from microveil.files import disk
 
 FILES = {"results.parquet", "comparison.json", "summary.csv", "frontier.csv", "answer.md", ".lock"}
 GRID = {"methods": "laplace,dp-um,idp-cbls", "k": [2, 3, 8], "epsilon": [0.5, 2], "runs": 3}
@@ -93,7 +94,7 @@ def test_a_run_that_was_cut_short_is_done_again(whole, tmp_path, cut):
     assert_frame_equal(found.table, whole.table, check_exact=True)
 
 
-@pytest.mark.parametrize("step", ["_sync", "replace"])
+@pytest.mark.parametrize("step", ["synced", "replace"])
 def test_a_write_that_is_cut_short_loses_nothing(whole, tmp_path, monkeypatch, step):
     """Between writing, syncing and renaming the file of results every run is there."""
 
@@ -101,7 +102,7 @@ def test_a_write_that_is_cut_short_loses_nothing(whole, tmp_path, monkeypatch, s
         pass
 
     folder, told = tmp_path / "compared", []
-    owner = store if step == "_sync" else Path
+    owner = disk if step == "synced" else Path
     plain = getattr(owner, step)
 
     def cutting(path, *args):

@@ -12,7 +12,7 @@ import pytest
 
 import microveil as mv
 from microveil.errors import FileError
-from microveil.files import folders
+from microveil.files import disk, folders
 from microveil.files.folders import check_absent, write_folders
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
@@ -425,12 +425,12 @@ def test_without_the_systems_call_existing_names_are_refused_too(tmp_path, monke
         def __init__(self, *_args, **_kwargs):
             pass
 
-    monkeypatch.setattr(folders.ctypes, "CDLL", Bare)
+    monkeypatch.setattr(disk.ctypes, "CDLL", Bare)
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     with pytest.raises(FileExistsError):
-        folders.rename_new(tmp_path / "a", tmp_path / "b")
-    folders.rename_new(tmp_path / "a", tmp_path / "c")
+        disk.rename_new(tmp_path / "a", tmp_path / "b")
+    disk.rename_new(tmp_path / "a", tmp_path / "c")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
 
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from microveil.compare.store import written_whole
+from microveil.files.disk import written_whole
 from microveil_papers.html.markup import Markup, element
 from microveil_papers.paper import Chart, Figure, Series
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars
 
-from microveil.compare.store import written_whole
 from microveil.errors import DataError, FileError, MicroveilError, RequestError, stands_alone
+from microveil.files.disk import written_whole
 from microveil.files.reading import SourceFile, read_file
 from microveil.files.text import TextFormat
 from microveil_papers.data import differing

@@ -182,7 +182,7 @@ class Folder:
         FileError
             As `place_for`, or if it cannot be written: nothing is left behind.
         """
-        from microveil.files.folders import rename_new  # it loads what reads tables
+        from microveil.files.disk import rename_new  # it loads what reads tables
 
         place = self.place_for(name)
         # Hidden until it is whole; no name of a person's is as long as the system allows.

@@ -6,8 +6,9 @@ from typing import Any
 
 from microveil.commands.asking import apart, asked_of
 from microveil.compare import Comparison, compare
-from microveil.compare.store import opened, written_text
+from microveil.compare.store import opened
 from microveil.errors import stands_alone
+from microveil.files.disk import written_text
 from microveil.measures.analyses import Analyses
 from microveil.report import comparison_report, draw_map
 from microveil.report.drawing import can_draw

@@ -10,10 +10,10 @@ from typing import Any
 
 import polars
 
-from microveil.compare.store import written_whole
 from microveil.datasets import DOMAINS, REGIONS, RESOLUTIONS, invented_people
 from microveil.errors import DataError, FileError, RequestError
 from microveil.files import FORMATS
+from microveil.files.disk import written_whole
 from microveil.files.folders import check_absent
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat

@@ -13,8 +13,9 @@ import polars
 from microveil.compare.answer import answer_of
 from microveil.compare.columns import FACTS, NAMES, RISK, Column, Measures, as_table, risks_of
 from microveil.compare.frontier import ENDS, excluded_of, frontier_of
-from microveil.compare.store import opened, written_text
+from microveil.compare.store import opened
 from microveil.errors import RequestError
+from microveil.files.disk import written_text
 from microveil.measures.registry import MEASURES
 from microveil.text.document import Document
 

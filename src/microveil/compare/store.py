@@ -7,11 +7,10 @@ keeps two from writing at once. The folder is the custodian's: only its owner ca
 empty one that was there is made so.
 """
 
-import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,9 @@ import polars
 from microveil.compare.columns import Measures, as_table, schema_of
 from microveil.compare.measuring import UNKNOWN
 from microveil.errors import FileError
+from microveil.files.disk import locked, written_text, written_whole
 
-__all__ = ["Store", "described", "opened", "written_text", "written_whole"]
+__all__ = ["Store", "described", "opened"]
 
 RESULTS, DESCRIPTION, LOCK = "results.parquet", "comparison.json", ".lock"
 JOURNAL = ".results.jsonl"
@@ -62,7 +62,9 @@ class Store:
         """Take a row, which outlives the process from now on."""
         self.rows.append(row)
         try:
-            with open(self._folder / JOURNAL, "a", encoding="utf-8", opener=_private) as journal:
+            with open(
+                self._folder / JOURNAL, "a", encoding="utf-8", newline="\n", opener=_private
+            ) as journal:
                 journal.write(f"{json.dumps(row)}\n")
         except OSError as error:
             raise _refused(self._folder / JOURNAL, error) from None
@@ -75,7 +77,7 @@ class Store:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+    return os.open(path, flags, 0o600)
 
 
 def _results(path: Path, measures: Measures) -> list[Row]:
@@ -100,11 +102,9 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
         if described(folder) is None:
             _check_empty(folder)  # before there is a lock in what is not ours
             folder.chmod(0o700)
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise _refused(folder, error) from None
-    try:
-        _hold(lock, folder)
+    with _held(folder):
         begun = described(folder)
         if begun is None:
             _check_empty(folder)
@@ -114,8 +114,23 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
         else:
             _check_same(folder, begun, description)
         yield Store(folder, Measures.of(description))
-    finally:
-        os.close(lock)  # and with it goes the lock
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing to a folder."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder / LOCK, wait=False))
+        except TimeoutError:
+            raise FileError(
+                str(folder),
+                "another process is writing a comparison there",
+                "wait for it, or choose another folder",
+            ) from None
+        except OSError as error:
+            raise _refused(folder, error) from None
+        yield
 
 
 def described(folder: Path) -> dict[str, Any] | None:
@@ -132,50 +147,6 @@ def described(folder: Path) -> dict[str, Any] | None:
             str(path), "it must describe a comparison", "choose another folder, or empty this one"
         )
     return description
-
-
-def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
-    """Let a file appear, or take the place of an earlier one, whole; its owner's if private.
-
-    ``write`` writes the file under the name it is given.
-    """
-    part = path.with_name(f".{path.name}.part")
-    try:
-        if private:
-            part.unlink(missing_ok=True)
-            part.touch(mode=0o600)
-        write(part)
-        _sync(part)
-        part.replace(path)
-        _sync(path.parent)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise _refused(path, error) from None
-
-
-def written_text(path: Path, text: str) -> None:
-    """Let a text of the custodian's appear whole."""
-    written_whole(path, lambda part: part.write_text(f"{text}\n", encoding="utf-8"), private=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _hold(lock: int, folder: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise FileError(
-            str(folder),
-            "another process is writing a comparison there",
-            "wait for it, or choose another folder",
-        ) from None
 
 
 def _check_empty(folder: Path) -> None:

@@ -11,7 +11,6 @@ Only what a release has is ever replaced: a folder with anything else in it is r
 looked at once more when it was moved aside, and brought back then.
 """
 
-import ctypes
 import errno
 import os
 import shutil
@@ -20,16 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from microveil.errors import FileError, stands_alone
+from microveil.files.disk import rename_new, synced
 from microveil.files.formats import FORMATS
 from microveil.files.table_schema import SCHEMA_FILE
 from microveil.files.text import quoted
 
 __all__ = ["check_absent", "table_of_release", "write_folders"]
 
-_AT_FDCWD = -100
-_RENAME_NOREPLACE = 1
-# Where the kernel or the file system does not know the call or the flag.
-_UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 # A folder is one of ours if it holds the file that every release has there, named first, and
 # nothing but files that a release may have.
 _TABLES = tuple(f"data{entry.suffixes[0]}" for entry in FORMATS.values())
@@ -264,16 +260,8 @@ def _sync(folder: Path) -> None:
         if path.is_dir() and not path.is_symlink():
             _sync(path)
         else:
-            _sync_one(path)
-    _sync_one(folder)
-
-
-def _sync_one(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            synced(path)
+    synced(folder)
 
 
 def _move(source: Path, target: Path, moves: list[tuple[Path, Path]]) -> None:
@@ -281,49 +269,13 @@ def _move(source: Path, target: Path, moves: list[tuple[Path, Path]]) -> None:
     moves.append((source, target))
     rename_new(source, target)
     for parent in {source.parent, target.parent}:
-        _sync_one(parent)
+        synced(parent)
 
 
 def _undo(moves: list[tuple[Path, Path]]) -> None:
     for source, target in reversed(moves):
         if target.exists() and not source.exists():
             rename_new(target, source)
-
-
-def rename_new(source: Path, target: Path) -> None:
-    """Rename, but never onto something that exists, as ``os.rename`` does to empty folders.
-
-    Parameters
-    ----------
-    source, target : pathlib.Path
-        The old and the new name, in one file system.
-
-    Raises
-    ------
-    OSError
-        The target exists, or the system refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     Path(parent, "a").mkdir()
-    ...     rename_new(Path(parent, "a"), Path(parent, "b"))
-    ...     os.listdir(parent)
-    ['b']
-    """
-    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if call is not None:
-        old, new = os.fsencode(source), os.fsencode(target)
-        if call(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_NOREPLACE) == 0:
-            return
-        number = ctypes.get_errno()
-        if number not in _UNKNOWN:
-            raise OSError(number, os.strerror(number))
-    # What can slip in between is an empty folder at most: others make the rename fail.
-    if os.path.lexists(target):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-    source.rename(target)
 
 
 def _placed(error: FileError, staging: Path, public: Path, custodian: Path) -> FileError:

@@ -1,64 +1,161 @@
-"""The ledger as a file: begun, read and written so that no line is lost.
+"""The ledger as a file of JSON lines, which only its owner may read, and whose lines all count."""
 
-Only its owner may read it (mode 0600, from the start). A lock of the system's is held while it
-is read and while a line is added, so that of several processes each adds its own; the line is
-on the disk before the release appears.
-"""
-
-import errno
-import fcntl
+import datetime
+import hmac
+import json
 import os
+import re
+import secrets
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from microveil.errors import FileError, RequestError, stands_alone
-from microveil.files.folders import rename_new
-from microveil.ledger.books import LONGEST_HEAD, Ledger
+from microveil.files.disk import locked, written_whole
+from microveil.guarantee import Guarantee
 from microveil.ledger.entries import Entry
+from microveil.ledger.totals import Totals
 
-__all__ = ["announce", "ledger_place", "read_ledger"]
+__all__ = ["Ledger", "Recording", "ledger_place", "read_ledger"]
 
 NAME = "microveil-ledger.jsonl"
+HEAD = {"microveil": "ledger of releases", "schema": 1}
+# The first line of a ledger is far shorter.
+LONGEST_HEAD = 1000
 # What a folder holds that may be published, and what its custodian's holds.
-PUBLISHED = ("guarantee.json", "guarantee.md")
-CUSTODIANS = "manifest.json"
+PUBLISHED, CUSTODIANS = ("guarantee.json", "guarantee.md"), "manifest.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """When a ledger was begun, the key of its digests, and its releases in their order."""
+
+    begun: str
+    key: bytes = field(repr=False)
+    entries: tuple[Entry, ...] = ()
+
+    @classmethod
+    def new(cls) -> "Ledger":
+        """Begin a ledger, with a key from the operating system."""
+        now = datetime.datetime.now(datetime.UTC)
+        return cls(begun=now.isoformat(timespec="seconds"), key=secrets.token_bytes(32))
+
+    @classmethod
+    def read(cls, contents: bytes, place: Path) -> "Ledger":
+        """Read contents; refuse a line that cannot be read, whose release would not be counted."""
+        first, *lines = contents.removesuffix(b"\n").split(b"\n")
+        begun, entries = _head(first, place), []
+        for number, line in enumerate(lines, start=2):
+            try:
+                entries.append(Entry.from_dict(json.loads(line.decode())))
+            except (ValueError, RecursionError):  # bytes that are no text among them
+                if number <= len(lines) or contents.endswith(b"\n"):
+                    raise _broken(place, number) from None
+                raise FileError(
+                    f"{place}, line {number}",
+                    "the last line must be whole, and it is cut short, as when a process is "
+                    "killed while it writes it, before its release appears",
+                    "remove what is there of the line if no release came of it, else restore it",
+                ) from None
+        return replace(begun, entries=tuple(entries))
+
+    def first_line(self) -> bytes:
+        """Write the line that makes a file a ledger."""
+        return _line({**HEAD, "begun": self.begun, "key": self.key.hex()})
+
+    def digest(self, sha256: str | None) -> str | None:
+        """Turn the digest of a file into one that says nothing without the key."""
+        return sha256 and hmac.new(self.key, sha256.encode("ascii"), "sha256").hexdigest()
+
+    def totals(self, population: str, *, sha256: str | None = None) -> Totals:
+        """Add up the releases of a population; those of the file with the digest too."""
+        digest = self.digest(sha256)
+        return Totals.of(self.entries, population, begun=self.begun, digest=digest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A release on its way into the ledger at a place; `sha256` is that of its file."""
+
+    place: Path
+    guarantee: Guarantee
+    population: str
+    folder: str
+    sha256: str | None
+
+    def expected(self) -> Totals:
+        """Return what the population's releases come to once this one is among them."""
+        ledger = read_ledger(self.place) if self.place.exists() else Ledger.new()
+        return self._added(ledger).totals(self.population, sha256=self.sha256)
+
+    def announce(self) -> None:
+        """Add the line to the ledger, which is begun if it is not there, and bring it to the disk.
+
+        A whole file takes the ledger's place: a process that is killed leaves it as it was.
+        """
+        place = self.place
+        try:
+            with locked(place.with_name(f".{place.name}.lock"), wait=True):
+                before = _identity(place)
+                contents = Ledger.new().first_line() if before is None else _contents(place)
+                entry = self._added(Ledger.read(contents, place)).entries[-1]
+                # An editor may have taken the last end of line.
+                lines = contents.removesuffix(b"\n") + b"\n" + _line(entry.to_dict())
+
+                def write(part: Path) -> None:
+                    part.write_bytes(lines)
+                    if _identity(place) != before:
+                        raise FileError(
+                            f"{place}", "the ledger was replaced meanwhile", "run it again"
+                        )
+
+                written_whole(place, write, private=True)
+        except OSError as error:
+            raise _refused(place, error) from None
+
+    @contextmanager
+    def counted(self) -> Iterator[Callable[[], None]]:
+        """Give what announces the release; an error after that says that the release counts."""
+        announced = False
+
+        def announce() -> None:
+            nonlocal announced
+            self.announce()
+            announced = True
+
+        try:
+            yield announce
+        except FileError as error:
+            if not announced:
+                raise
+            rule = (
+                f"{error.rule}; the release's line is in the ledger {self.place} already, which "
+                "counts it all the same"
+            )
+            raise FileError(error.place, rule, error.remedy) from None
+
+    def _added(self, ledger: Ledger) -> Ledger:
+        entry = Entry.of(
+            self.guarantee,
+            population=self.population,
+            folder=self.folder,
+            digest=ledger.digest(self.sha256),
+        )
+        return replace(ledger, entries=(*ledger.entries, entry))
 
 
 @stands_alone
 def ledger_place(
     folder: str | Path, population: str | None, ledger: str | Path | None = None
 ) -> Path | None:
-    """Say which file a release is to be recorded in, and refuse one that cannot be used.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where the release is to appear.
-    population : str or None
-        Without one nothing is recorded.
-    ledger : str or Path, optional
-        By default microveil-ledger.jsonl beside the folder.
-
-    Returns
-    -------
-    Path or None
-        None where nothing is to be recorded.
-
-    Raises
-    ------
-    RequestError
-        If there is a ledger and no population.
-    FileError
-        If the place lies within a release, or what is there is no ledger that can be written.
+    """Say which file a release is recorded in, if any, and refuse one that cannot be used.
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     ledger_place(Path(parent, "release"), "households 2025").name
+    >>> ledger_place("release", "households 2025").name
     'microveil-ledger.jsonl'
     """
     if population is None:
@@ -87,8 +184,7 @@ def read_ledger(place: str | Path) -> Ledger:
     Raises
     ------
     FileError
-        If there is none, anybody but its owner can read or write it, or a line of it is not as
-        it was written.
+        If there is none, others than its owner can read it, or a line is not as it was written.
 
     Examples
     --------
@@ -99,40 +195,44 @@ def read_ledger(place: str | Path) -> Ledger:
         ...
     microveil.errors.FileError: ...the ledger must be readable and writable for you, ...
     """
-    with _held(Path(place), fcntl.LOCK_SH) as descriptor:
-        return Ledger.read(_contents(descriptor), Path(place))
+    try:
+        return Ledger.read(_contents(Path(place)), Path(place))
+    except OSError as error:
+        raise _refused(place, error) from None
 
 
-@stands_alone
-def announce(place: Path, line: Callable[[Ledger], Entry]) -> Ledger:
-    """Add a line to a ledger, which is begun if it is not there, and bring it to the disk.
+def _line(contents: dict[str, Any]) -> bytes:
+    return f"{json.dumps(contents, ensure_ascii=False)}\n".encode()
 
-    Parameters
-    ----------
-    place : Path
-    line : callable
-        Makes the line for the ledger as it is then.
 
-    Returns
-    -------
-    Ledger
-        With the line.
+def _head(line: bytes, place: Path) -> Ledger:
+    """Read a ledger's first line."""
+    try:
+        head = json.loads(line[:LONGEST_HEAD].decode())
+        ours = head["microveil"] == HEAD["microveil"]
+        schema, begun, key = head["schema"], head["begun"], head["key"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        ours = False
+    if not ours:
+        raise FileError(
+            f"{place}",
+            "it must be a ledger of releases that microveil began, and it is something else",
+            "name another file with --ledger, or restore the ledger from a copy",
+        )
+    if schema != HEAD["schema"]:
+        rule = "it was written by a version of microveil that this one does not know"
+        raise FileError(f"{place}", rule, "use a newer version")
+    if not isinstance(begun, str) or not re.fullmatch(r"[0-9a-f]{64}", str(key)):
+        raise _broken(place, 1)
+    return Ledger(begun=begun, key=bytes.fromhex(key))
 
-    Raises
-    ------
-    FileError
-        If the line cannot be added; nothing is left of it then.
-    """
-    if not os.path.lexists(place):
-        _begin(place)
-    with _held(place, fcntl.LOCK_EX) as descriptor:
-        contents = _contents(descriptor)
-        ledger = Ledger.read(contents, place)
-        entry = line(ledger)
-        # An editor may have taken the last end of line.
-        missing = b"" if contents.endswith(b"\n") else b"\n"
-        _append(descriptor, missing + entry.to_line(), len(contents))
-    return ledger.including(entry)
+
+def _broken(place: Path, number: int) -> FileError:
+    return FileError(
+        f"{place}, line {number}",
+        "each line must be as microveil wrote it, and this one is not",
+        "restore it from a copy: a line that cannot be read is a release that is not counted",
+    )
 
 
 def _check_outside(place: Path, public: Path) -> None:
@@ -152,105 +252,38 @@ def _check_outside(place: Path, public: Path) -> None:
 
 
 def _same(path: Path, other: Path) -> bool:
-    if path == other:
-        return True
-    try:
+    with suppress(OSError):
         return path.samefile(other)
-    except OSError:
-        return False
+    return path == other
 
 
-@contextmanager
-def _held(place: Path, lock: int) -> Iterator[int]:
-    """Open a ledger and hold its lock, which goes with the process at the latest."""
-    try:
-        descriptor = os.open(
-            place, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        )
-    except OSError as error:
-        raise _refused(place, error) from None
-    try:
-        _check_kind(place, os.fstat(descriptor))
-        fcntl.flock(descriptor, lock)
-        # It may have been moved while others held it: a line would go where nobody looks.
-        if not os.path.samestat(os.fstat(descriptor), os.lstat(place)):
-            raise FileError(f"{place}", "the ledger was replaced meanwhile", "run it again")
-        yield descriptor
-    except OSError as error:
-        raise _refused(place, error) from None
-    finally:
-        os.close(descriptor)
-
-
-def _check_kind(place: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
+def _contents(place: Path) -> bytes:
+    """Read all of a ledger; of another file, however large, only what shows that it is none."""
+    mode = place.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        rule = "a ledger must be a file itself, and this is a link"
+        raise FileError(f"{place}", rule, "name the file that it leads to")
+    if not stat.S_ISREG(mode):
         rule = "a ledger is a file, and this is something else"
         raise FileError(f"{place}", rule, "name another file with --ledger")
-    if status.st_mode & 0o077:
+    if mode & 0o077 and os.name == "posix":  # elsewhere the folder's rights hold
         rule = "nobody but its owner may be able to read or write a ledger, and others are"
         raise FileError(f"{place}", rule, f"chmod 600 {place}, if nobody has changed it")
+    with place.open("r+b") as file:  # it is to be writable, too
+        head = file.readline(LONGEST_HEAD)
+        return head + (file.read() if head.endswith(b"\n") else b"")
 
 
-def _contents(descriptor: int) -> bytes:
-    """Read all of a ledger; of another file, however large, only what shows that it is none."""
-    size = os.fstat(descriptor).st_size
-    head = os.pread(descriptor, LONGEST_HEAD, 0)
-    if b"\n" not in head:
-        return head
-    parts = [head]
-    while (done := sum(map(len, parts))) < size:
-        part = os.pread(descriptor, size - done, done)
-        if not part:
-            break
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _append(descriptor: int, line: bytes, size: int) -> None:
+def _identity(place: Path) -> tuple[int, int, int] | None:
+    """Return what changes with a file; None where there is none."""
     try:
-        done = 0
-        while done < len(line):
-            done += os.write(descriptor, line[done:])
-        os.fsync(descriptor)
-    except BaseException:
-        with suppress(OSError):
-            os.ftruncate(descriptor, size)
-        raise
+        found = place.lstat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _begin(place: Path) -> None:
-    """Let a ledger without lines appear whole, unless another process is first."""
-    part = None
-    try:
-        descriptor, part = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-        try:
-            os.fchmod(descriptor, 0o600)  # a umask may have taken the owner's rights
-            _append(descriptor, Ledger.new().first_line(), 0)
-        finally:
-            os.close(descriptor)
-        with suppress(FileExistsError):
-            rename_new(Path(part), place)
-        _sync_folder(place.parent)
-    except OSError as error:
-        raise _refused(place, error) from None
-    finally:
-        if part is not None:
-            with suppress(OSError):
-                Path(part).unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _refused(place: Path, error: OSError) -> FileError:
-    if error.errno == errno.ELOOP:
-        rule = "a ledger must be a file itself, and this is a link"
-        return FileError(f"{place}", rule, "name the file that it leads to")
+def _refused(place: str | Path, error: OSError) -> FileError:
     reason = os.strerror(error.errno) if error.errno else "unknown reason"
     rule = f"the ledger must be readable and writable for you, and the system says: {reason}"
     return FileError(f"{place}", rule, "check its path, its rights and the space left")

@@ -6,6 +6,7 @@ folder and what depends on the data beyond it to the custodian's.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
@@ -22,7 +23,7 @@ from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected, write_data
 from microveil.guarantee import Guarantee
-from microveil.ledger import Recording, ledger_place, recorded
+from microveil.ledger import Recording, ledger_place
 from microveil.noise.corrected_shares import CorrectedShares
 from microveil.protect.corrected import corrected_of
 from microveil.synthesis.measurements import Margins, Measurements, margins_of
@@ -420,12 +421,13 @@ class Release(Generic[Frame_co]):
                     place.write_text(page, encoding="utf-8")
 
         with (
-            recorded(recording) as announce,
+            nullcontext() if recording is None else recording.counted() as announce,
             new_table(into, data, overwrite=overwrite) as (table, appear),
         ):
 
             def announced() -> None:
-                announce()  # first: what can be seen is counted
+                if announce is not None:
+                    announce()  # first: what can be seen is counted
                 appear()
 
             return write_folders(

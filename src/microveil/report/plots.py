@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from microveil.audit.advice import Advice
-from microveil.compare.store import written_whole
 from microveil.errors import RequestError
+from microveil.files.disk import written_whole
 from microveil.measures import Assessment
 from microveil.measures.assess import assess
 from microveil.measures.distributions import TWO_WAY, TotalVariation

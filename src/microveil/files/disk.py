@@ -1,0 +1,117 @@
+"""Files that appear whole, renames that replace nothing, and locks, on every system."""
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from microveil.errors import FileError
+
+__all__ = ["locked", "rename_new", "synced", "written_text", "written_whole"]
+
+_AT_FDCWD = -100
+_RENAME_NOREPLACE = 1
+# Where the kernel or the file system does not know the call or the flag.
+_UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool) -> Iterator[None]:
+    """Hold a lock by a file, which stays; the lock ends with the process at the latest.
+
+    Raises
+    ------
+    TimeoutError
+        If another process holds it, and this one is not to wait.
+    """
+    from filelock import FileLock  # loaded only where something is locked
+
+    with FileLock(path, mode=0o600, timeout=-1 if wait else 0):
+        yield
+
+
+def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
+    """Let a file appear, or take the place of an earlier one, whole; its owner's if private.
+
+    ``write`` writes the file under the name it is given.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        if private:
+            part.unlink(missing_ok=True)
+            part.touch(mode=0o600, exist_ok=False)
+            part.chmod(0o600)  # a umask may have taken the owner's rights
+        write(part)
+        synced(part)
+        part.replace(path)
+        synced(path.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        reason = os.strerror(error.errno) if error.errno else "unknown reason"
+        raise FileError(
+            str(path),
+            f"it must be writable, and the system says: {reason}",
+            "check the folder around it, its rights and the space left",
+        ) from None
+
+
+def written_text(path: Path, text: str) -> None:
+    """Let a text of the custodian's appear whole."""
+    contents = f"{text}\n"
+    written_whole(path, lambda part: part.write_text(contents, "utf-8", newline="\n"), private=True)
+
+
+def synced(path: Path) -> None:
+    """Bring a file or the entries of a folder to the disk; Windows has no call for a folder."""
+    if os.name == "nt" and path.is_dir():
+        return
+    # Windows brings only what is open for writing to the disk.
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def rename_new(source: Path, target: Path) -> None:
+    """Rename, but never onto something that exists, as ``os.rename`` does to empty folders.
+
+    Parameters
+    ----------
+    source, target : pathlib.Path
+        The old and the new name, in one file system.
+
+    Raises
+    ------
+    OSError
+        The target exists, or the system refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     Path(parent, "a").mkdir()
+    ...     rename_new(Path(parent, "a"), Path(parent, "b"))
+    ...     os.listdir(parent)
+    ['b']
+    """
+    if sys.platform == "linux":
+        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        if call is not None:
+            old, new = os.fsencode(source), os.fsencode(target)
+            if call(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_NOREPLACE) == 0:
+                return
+            number = ctypes.get_errno()
+            if number not in _UNKNOWN:
+                raise OSError(number, os.strerror(number))
+    # What can slip in between is an empty folder at most: others make the rename fail.
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    source.rename(target)
