@@ -396,7 +396,7 @@ def test_demo_replaces_nothing_unasked_and_leaves_nothing_half_written(folder):
         raise OSError(errno.ENOSPC, "no space")
 
     with pytest.raises(FileError, match="No space left"):
-        demo._appear(folder / "page.html", full)
+        demo.written_whole(folder / "page.html", full)
     assert not [name for name in os.listdir(folder) if "page" in name]
 
 

@@ -23,6 +23,7 @@ from microveil.ledger.totals import Totals
 PEOPLE = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "HOME": np.array(list("abcabc"))}
 BOUNDS = {"AGE": (0, 120)}
 NAME = "household-survey-QX"
+NEGATIVE = re.compile(rb'("epsilon(?:_exact)?": "?)1')
 # What a ledger is in its folder: itself, and the file of its lock.
 BOOK = {"microveil-ledger.jsonl", ".microveil-ledger.jsonl.lock"}
 
@@ -504,6 +505,7 @@ def test_another_file_is_never_taken_for_a_ledger(tmp_path, contents):
         (lambda lines: [*lines[:2], lines[2].replace(b'"dp"', b'"magic"')], 3),
         (lambda lines: [*lines[:2], lines[2].replace(b'exact": "1"', b'exact": "-1"')], 3),
         (lambda lines: [*lines[:2], lines[2].replace(b'exact": "1"', b'exact": "1/0"')], 3),
+        (lambda lines: [*lines[:2], NEGATIVE.sub(rb"\1-1", lines[2])], 3),
         (lambda lines: [*lines[:2], lines[2].replace(b'exact": "1"', b'exact": "1/9"')], 3),
         (lambda lines: [*lines[:2], lines[2].replace(b'"schema": 1', b'"schema": 9')], 3),
         (lambda lines: [*lines[:2], lines[2].replace(b"announced", b"withdrawn")], 3),

@@ -253,7 +253,7 @@ def _opened(folder: Path, asked: Mapping[str, Any]) -> Iterator[None]:
 
 def _begin(folder: Path, asked: Mapping[str, Any]) -> None:
     text = json.dumps(asked, indent=2, ensure_ascii=False) + "\n"
-    written_whole(folder / MARK, lambda part: part.write_text(text, encoding="utf-8"))
+    written_whole(folder / MARK, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
@@ -314,11 +314,13 @@ def _written(
         _write_table(folder / f"{listing.identifier}.csv", listing.table)
     _write_table(folder / "claims.csv", _claims_table(found))
     text = reproduction_page(paper, found, settings, warnings)
-    written_whole(folder / REPORT, lambda part: part.write_text(text, encoding="utf-8"))
+    written_whole(
+        folder / REPORT, lambda part: part.write_text(text, encoding="utf-8", newline="\n")
+    )
 
 
 def _write_table(path: Path, table: polars.DataFrame) -> None:
-    written_whole(path, lambda part: part.write_text(table.write_csv(), encoding="utf-8"))
+    written_whole(path, lambda part: part.write_text(table.write_csv(), "utf-8", newline="\n"))
 
 
 def _claims_table(found: Reproduction) -> polars.DataFrame:

@@ -1,7 +1,6 @@
 """The one command that does what was done on the page."""
 
 import os
-import shlex
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from microveil.app.drafts import Draft
 from microveil.app.recipes import recipe_text
 from microveil.files.address import shown
+from microveil.text import typed
 
 __all__ = ["command_of"]
 
@@ -27,7 +27,7 @@ def command_of(draft: Draft, found: Mapping[str, Any]) -> str:
     drawn_with = recipe_text(draft.worked_on["protect"], draft.opened)
     saved = next((path for path, text in draft.saved.items() if text == drawn_with), "recipe.toml")
     words = ["microveil", "protect", shown(draft.path), "--recipe", saved, *flags]
-    return shlex.join([*words, "-o", _beside(Path(found["folder"]))])
+    return typed([*words, "-o", _beside(Path(found["folder"]))])
 
 
 def _beside(folder: Path) -> str:

@@ -155,6 +155,8 @@ class Folder:
             As `resolve`, or if something is there already: nothing is overwritten. Beside the
             folder of a release, that of its custodian must be free.
         """
+        from microveil.files.disk import check_name  # it loads what reads tables
+
         steps = _steps(name)
         if not steps:
             raise FileError("name", "what is written must have a name", "enter one")
@@ -162,6 +164,7 @@ class Folder:
         if not around.is_dir():
             raise FileError(_shown(name), "the folder around it must be a folder", "choose another")
         place = around / steps[-1]
+        check_name(place)
         for taken in (place, place.with_name(f"{place.name}-custodian")):
             if os.path.lexists(taken):
                 raise _taken(name, taken.name)

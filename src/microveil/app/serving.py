@@ -178,7 +178,9 @@ def _redirect_file(access: Access, token: OneTimeToken) -> Iterator[Path]:
         file = private / "open.html"
         try:
             new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            with os.fdopen(os.open(file, new, 0o600), "w", encoding="utf-8") as opened:
+            with os.fdopen(
+                os.open(file, new, 0o600), "w", encoding="utf-8", newline="\n"
+            ) as opened:
                 opened.write(page)
         except OSError as error:
             raise _unwritable(f"{private}", error) from None

@@ -24,9 +24,8 @@ __all__ = ["State", "Step", "Work", "Works"]
 
 # How many tasks are carried out at a time, and how many are remembered.
 AT_ONCE, REMEMBERED = 2, 32
-# Seconds that a task which is cancelled has to clear up, and between one interrupt and the next:
-# the first may come before the process can take it.
-PATIENCE, PAUSE = 10.0, 0.5
+# Seconds that a task which is cancelled has to clear up.
+PATIENCE = 10.0
 # Bytes that a worker may answer, pages and pictures among them; and that are read at a time.
 MOST, BLOCK = 1 << 28, 1 << 16
 STEPS = 200
@@ -298,11 +297,9 @@ class Works:
     async def _stopped(self, process: asyncio.subprocess.Process, stop: asyncio.Event) -> None:
         """Interrupt a process once it is to stop, and kill it where it does not."""
         await stop.wait()
-        give_up = time.monotonic() + self._patience
-        while time.monotonic() < give_up:
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT)
-            await asyncio.sleep(min(PAUSE, self._patience))
+        assert process.stdin is not None  # noqa: S101 -- it is a pipe
+        process.stdin.close()  # at its end a worker interrupts itself, on every system
+        await asyncio.sleep(self._patience)
         _kill(process)
 
     async def _said(self, name: str, process: asyncio.subprocess.Process) -> dict[str, Any]:
@@ -359,7 +356,10 @@ def _kill(process: asyncio.subprocess.Process) -> None:
     """Kill a process that has not ended, with what it started."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
 
 
 def _object(line: bytes) -> dict[str, Any]:

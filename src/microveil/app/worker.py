@@ -168,13 +168,21 @@ def _watch(temporary: str | None) -> None:
     """Wait until standard input closes; then interrupt the task, and end it if that takes long."""
     while os.read(0, BLOCK):
         pass
-    os.kill(os.getpid(), signal.SIGINT)
+    _interrupt()
     time.sleep(PATIENCE)
     if temporary is not None:
         shutil.rmtree(temporary, ignore_errors=True)
-    if os.getpgrp() == os.getpid():  # with what it started
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():  # with what it started
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(FAILED)
+
+
+def _interrupt() -> None:
+    """Interrupt the task; Windows would end the whole process at `os.kill`."""
+    if os.name == "nt":
+        signal.raise_signal(signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from microveil.cli.console import (
     print_json,
     print_message,
     print_text,
+    show_every_character,
     step_progress,
 )
 from microveil.cli.flags import (
@@ -62,6 +63,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line: 0 done, 2 the request or the data is wrong, 1 our bug, 130 Ctrl-C."""
     _end_in_order()
+    show_every_character()
     try:
         stands_alone(app)()
     except SystemExit as ended:
@@ -328,6 +330,8 @@ def protect(
     if release["into"] is not None:
         print_text("Its records are in the table of PostgreSQL too.")
     print_text(f"For the custodian only: {output}-custodian.")
+    if os.name == "nt":
+        print_text("Windows: whoever may open the folder around it may open it too.")
     print_text(made.guarantee.summary())
     counted = counted_releases(made, output, release["ledger"])
     for sentence in counted.in_words() if counted else ():

@@ -1,7 +1,7 @@
 """What the commands show: JSON on standard output, progress on a terminal."""
 
+import io
 import json
-import shlex
 import shutil
 import sys
 import time
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from microveil.commands.time_left import time_left
-from microveil.text import readable
+from microveil.text import readable, typed
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -24,6 +24,7 @@ __all__ = [
     "print_json",
     "print_message",
     "print_text",
+    "show_every_character",
     "step_progress",
 ]
 
@@ -43,7 +44,14 @@ def command_line(*words: str | Path) -> str:
         found = shutil.which(called.name)
         known = found is None or Path(found).resolve() == called.resolve()
         program = [called.name if known else f"{called}"]
-    return shlex.join([*program, *map(str, words)])
+    return typed([*program, *map(str, words)])
+
+
+def show_every_character() -> None:
+    """Escape what the encoding of an output lacks, where Python would end with an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def print_text(text: str) -> None:
@@ -58,7 +66,9 @@ def print_message(message: str) -> None:
 
 def print_json(contents: dict[str, Any]) -> None:
     """Print one JSON object; what is not to be seen is escaped in it."""
-    text = json.dumps(contents, indent=2, ensure_ascii=False)
+    # Escaped where the terminal's encoding lacks letters: Windows pipes cp1252.
+    is_full = "utf" in (sys.stdout.encoding or "").lower()
+    text = json.dumps(contents, indent=2, ensure_ascii=not is_full)
     shown = (
         letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]
         for letter in text

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -112,13 +111,15 @@ def run_demo(
             report=partial(custodian_report, original=people, assessment=outcome.assessment),
         )
     if data is None:
-        _appear(
+        written_whole(
             original, lambda part: write_data(people, part, text=TextFormat(), form=FORMATS["csv"])
         )
     else:
         _make(page.parent, mode=0o700)
-    _appear(
-        page, lambda part: part.write_text(contents, encoding="utf-8"), private=data is not None
+    written_whole(
+        page,
+        lambda part: part.write_text(contents, encoding="utf-8", newline="\n"),
+        private=data is not None,
     )
     return "\n".join(_words(given, outcomes, folder, page, refused))
 
@@ -168,18 +169,6 @@ def _make(folder: Path, mode: int = 0o777) -> None:
         raise FileError(
             f"{folder}", f"it cannot be made, and the system says: {reason}", "name another folder"
         ) from None
-
-
-def _appear(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
-    """Write a file whole; of one that could not be written nothing is left."""
-    part = path.with_name(f".{path.name}.part")
-    with suppress(OSError):
-        part.unlink()  # of a process that was killed
-    try:
-        written_whole(path, write, private=private)
-    finally:
-        with suppress(OSError):
-            part.unlink()
 
 
 def _outcome(method: str, given: Given) -> Outcome:

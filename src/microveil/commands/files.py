@@ -21,6 +21,7 @@ from microveil.commands.spark import release_in_spark
 from microveil.errors import DataError, FileError, Problems, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.codebook import empty_codebook
+from microveil.files.disk import check_name
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
 from microveil.files.reading import SourceFile, open_file
@@ -361,8 +362,9 @@ def write_form(path: str | Path, text: TextFormat | None, output: Path) -> None:
 
 def _write_new(output: Path, text: str) -> None:
     """Write a file that is not there yet."""
+    check_name(output)
     try:
-        with output.open("x", encoding="utf-8") as file:
+        with output.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
         raise FileError(f"{output}", "it exists already", "name another file") from None

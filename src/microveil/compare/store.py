@@ -19,7 +19,7 @@ import polars
 from microveil.compare.columns import Measures, as_table, schema_of
 from microveil.compare.measuring import UNKNOWN
 from microveil.errors import FileError
-from microveil.files.disk import locked, written_text, written_whole
+from microveil.files.disk import check_name, locked, written_text, written_whole
 
 __all__ = ["Store", "described", "opened"]
 
@@ -97,6 +97,7 @@ def _results(path: Path, measures: Measures) -> list[Row]:
 @contextmanager
 def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
     """Open a folder for a comparison, new or begun earlier with the same description; lock it."""
+    check_name(folder)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         if described(folder) is None:

@@ -25,7 +25,8 @@ from microveil.files.formats import FORMATS
 
 __all__ = ["Address", "address_of", "in_file", "shown"]
 
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", flags=re.IGNORECASE)
+# A single letter is a drive of Windows.
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", flags=re.IGNORECASE)
 _WEB = ("http", "https")
 _DATABASE = ("postgresql", "postgres")
 # What libpq reads of a URL that would be a password.

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,12 +12,29 @@ from typing import Any
 
 from microveil.errors import FileError
 
-__all__ = ["locked", "rename_new", "synced", "written_text", "written_whole"]
+__all__ = ["check_name", "locked", "rename_new", "synced", "written_text", "written_whole"]
 
 _AT_FDCWD = -100
 _RENAME_NOREPLACE = 1
 # Where the kernel or the file system does not know the call or the flag.
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
+# Windows takes them for devices, streams or wildcards, or drops what they end in.
+_OF_WINDOWS = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\..*)?"
+    r"|.*[<>:\"|?*\0-\x1f].*|.*[. ]",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def check_name(path: Path) -> None:
+    """Refuse to write under a name that Windows would take for something else, when there."""
+    if os.name == "nt" and _OF_WINDOWS.fullmatch(path.name):
+        raise FileError(
+            f"{path}",
+            "Windows must have such names for files: none of its devices (CON, NUL, COM1), none of "
+            '< > : " | ? *, and no point or space at the end',
+            "choose another name",
+        )
 
 
 @contextmanager
@@ -41,8 +59,8 @@ def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = F
     """
     part = path.with_name(f".{path.name}.part")
     try:
+        part.unlink(missing_ok=True)  # of a process that was killed
         if private:
-            part.unlink(missing_ok=True)
             part.touch(mode=0o600, exist_ok=False)
             part.chmod(0o600)  # a umask may have taken the owner's rights
         write(part)

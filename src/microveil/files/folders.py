@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from microveil.errors import FileError, stands_alone
-from microveil.files.disk import rename_new, synced
+from microveil.files.disk import check_name, rename_new, synced
 from microveil.files.formats import FORMATS
 from microveil.files.table_schema import SCHEMA_FILE
 from microveil.files.text import quoted
@@ -189,6 +189,7 @@ def _targets(folder: str | Path) -> tuple[Path, Path]:
     path = Path(os.path.abspath(folder))  # noqa: PTH100 - links must not be followed
     if not path.name:
         raise FileError(str(folder), "the folder must have a name", "pass -o FOLDER")
+    check_name(path)
     return path, path.with_name(f"{path.name}-custodian")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from microveil.errors import FileError, RequestError, stands_alone
-from microveil.files.disk import locked, written_whole
+from microveil.files.disk import check_name, locked, written_whole
 from microveil.guarantee import Guarantee
 from microveil.ledger.entries import Entry
 from microveil.ledger.totals import Totals
@@ -168,6 +168,7 @@ def ledger_place(
         )
     public = Path(os.path.abspath(folder))  # noqa: PTH100 - a link is refused, not followed
     place = Path(os.path.abspath(ledger or public.with_name(NAME)))  # noqa: PTH100
+    check_name(place)
     _check_outside(place, public)
     if os.path.lexists(place):
         read_ledger(place)

@@ -418,7 +418,7 @@ class Release(Generic[Frame_co]):
             }
             for place, page in pages.items():
                 if page is not None:
-                    place.write_text(page, encoding="utf-8")
+                    place.write_text(page, encoding="utf-8", newline="\n")
 
         with (
             nullcontext() if recording is None else recording.counted() as announce,

@@ -135,7 +135,9 @@ def write_report(
     """Write the custodian's page, readable by its owner alone."""
     place = Path(path)
     page = custodian_report(release, original, **given)
-    written_whole(place, lambda part: part.write_text(page, encoding="utf-8"), private=True)
+    written_whole(
+        place, lambda part: part.write_text(page, encoding="utf-8", newline="\n"), private=True
+    )
     return place
 
 

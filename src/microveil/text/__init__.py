@@ -8,6 +8,15 @@ pictures    charts of values, for notebooks
 """
 
 from microveil.text.aligned import aligned, wrapped
-from microveil.text.readable import enumerated, listed, one_line, readable, shortened
+from microveil.text.readable import enumerated, listed, one_line, readable, shortened, typed
 
-__all__ = ["aligned", "enumerated", "listed", "one_line", "readable", "shortened", "wrapped"]
+__all__ = [
+    "aligned",
+    "enumerated",
+    "listed",
+    "one_line",
+    "readable",
+    "shortened",
+    "typed",
+    "wrapped",
+]

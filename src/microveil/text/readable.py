@@ -1,8 +1,11 @@
 """Names and other text of a table, as they can be shown."""
 
+import os
+import shlex
+import subprocess
 from collections.abc import Iterable
 
-__all__ = ["enumerated", "listed", "one_line", "readable", "shortened"]
+__all__ = ["enumerated", "listed", "one_line", "readable", "shortened", "typed"]
 
 
 def readable(text: str) -> str:
@@ -54,3 +57,12 @@ def shortened(name: str, width: int = 40) -> str:
     """
     words = one_line(name)
     return words if len(words) <= width else words[: width - 1] + "…"
+
+
+def typed(words: Iterable[str]) -> str:
+    """Write a command as it is typed in the shell of this system.
+
+    >>> typed(["microveil", "inspect", "my people.csv"])
+    "microveil inspect 'my people.csv'"
+    """
+    return subprocess.list2cmdline([*words]) if os.name == "nt" else shlex.join(words)
