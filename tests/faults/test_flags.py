@@ -199,12 +199,8 @@ def told(command, asked, folder):
     return done.returncode, done.stderr, written.read_text() if written.exists() else ""
 
 
-# What is asked for is read in one way for all commands: each takes one request, protect them all.
-@pytest.mark.parametrize(
-    ("command", "flags"),
-    [*(("protect", flags) for flags in REQUESTS), *zip(COMMANDS[1:], REQUESTS, strict=False)],
-    ids=lambda one: one.split()[0],
-)
+@pytest.mark.parametrize("flags", REQUESTS, ids=lambda flags: flags.split()[0])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_flags_ask_for_what_the_entries_of_a_recipe_do(tmp_path, command, flags):
     """Each command takes both, and with one seed both release the same."""
     PEOPLE.write_csv(tmp_path / "people.csv")
