@@ -95,6 +95,24 @@ def test_every_kind_of_problem_stands_in_one_error():
     assert len(said) == len(set(said))
 
 
+def test_gaps_of_all_parts_stand_together():
+    """Each once, and a column that the table lacks too, though the table is opened for all."""
+    parts = [
+        mv.part(["count0", "absent"], method="dp-um", k=3, epsilon=1),
+        mv.part(["amount0"], method="laplace", epsilon=1),
+    ]
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(people(), parts=parts)
+    assert str(refused.value).splitlines()[1:] == [
+        "2 columns need bounds, the domain of their values as publicly known: count0, amount0.",
+        "1 column needs a resolution, the step to which values are rounded: amount0.",
+        "Fill in the dots, and pass:",
+        "  bounds={'count0': (..., ...), 'amount0': (..., ...)},",
+        "  resolution={'amount0': ...},",
+    ]
+    assert "'absent': the table has no such column" in str(refused.value).splitlines()[0]
+
+
 def test_what_closes_the_gaps_of_a_recipe_is_toml(tmp_path):
     """By the command line too; left as it is it is refused with the same words."""
     table = people().select("count0", "amount0", "amount1")

@@ -41,9 +41,13 @@ def problems_of(table: Any, asked: Mapping[str, Any]) -> Problems:
         return problems
     with problems.noted():
         whole = Whole.of(asked)
+        with problems.noted():
+            check_columns(open_table(table), (*whole.attributes, *whole.keep))
+        known = {(problem.place, problem.rule) for problem in problems}
         for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
             with problems.noted(), in_part(number, one):
-                problems_of(table, own).refuse()
+                found = problems_of(table, own)
+                Problems(each for each in found if (each.place, each.rule) not in known).refuse()
     return problems
 
 
