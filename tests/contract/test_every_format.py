@@ -24,7 +24,7 @@ from microveil.files import FORMATS, compression, format_of, written_formats
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
-from microveil.table import memory
+from microveil.table import Labels, memory
 from sas_files import write_sas7bdat, write_xpt
 
 if sys.version_info >= (3, 14):
@@ -321,6 +321,34 @@ def test_every_column_that_a_format_cannot_hold_is_named_at_once(tmp_path, name)
     places = [problem.place for problem in caught.value.problems]
     assert places == [f"{path}, column 'A'", f"{path}, column 'C'"]
     assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["sav", "dta"])
+def test_names_that_differ_in_capitals_alone_are_refused(tmp_path, name):
+    """SPSS and Stata, or programs that read their files, take such columns for one."""
+    frame = pl.DataFrame({"Age": [1, 2], "AGE": [3, 4]})
+    with pytest.raises(mv.FileError, match=r"column 'AGE': a column's name .* but for capitals"):
+        write_data(frame, tmp_path / f"t.{name}", text=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "is_whole", "is_cut"),
+    [
+        ("sav", Labels(column="x" * 257), False, True),
+        ("sav", Labels(column="x", codes={1: "one"}, missing_codes=(2,)), True, False),
+        ("dta", Labels(column="x" * 81), False, True),
+        ("dta", Labels(missing_codes=(2,)), False, False),
+        ("dta", Labels(codes={"a": "text"}), False, False),
+        ("dta", Labels(codes={1: "one", 2**31: "large"}), False, True),
+        ("csv", Labels(column="x"), False, False),
+        ("csv", Labels(), True, False),
+    ],
+)
+def test_a_format_says_which_labels_its_files_hold(name, labels, is_whole, is_cut):
+    """Whole or not decides on schema.json; a note names what has a place and is cut."""
+    carries = FORMATS[name].carries
+    assert (carries.kept(labels) == labels) is is_whole
+    assert carries.loses(labels) is is_cut
 
 
 # Each format under three other names, and nothing and zeros under each.
