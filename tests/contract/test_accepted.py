@@ -8,6 +8,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands.files import protect_file
+from microveil.commands.spark import release_in_spark
 from microveil.files.writing import write_data
 from microveil.protect.declarations import declared_by_file, with_declared
 from microveil.schema import Declared, Kind, Ordered
@@ -188,3 +189,12 @@ def test_declared_bounds_and_steps_are_filled_in_as_well():
         "bounds": {"AGE": (0, 120)},
         "categories": {"LEVEL": Ordered((1, 2))},
     }
+
+
+def test_spark_refuses_what_it_would_not_take_from_the_file(tmp_path):
+    """By flag and by recipe, before a session begins: nothing asked for is passed over."""
+    FRAME.write_parquet(tmp_path / "people.parquet")
+    (tmp_path / "recipe.toml").write_text('accept = "file"\n', encoding="utf-8")
+    for arguments, recipe in (({"accept": "file"}, None), ({}, tmp_path / "recipe.toml")):
+        with pytest.raises(mv.RequestError, match="accept: Spark hands on no code list"):
+            release_in_spark(tmp_path / "people.parquet", arguments, recipe, print)

@@ -9,7 +9,7 @@ from typing import Any
 
 from microveil.commands.asking import with_named_values, with_names_resolved
 from microveil.commands.custodians import kept_of_recipe
-from microveil.errors import EngineError, FileError
+from microveil.errors import EngineError, FileError, RequestError
 from microveil.files.formats import files_of_folder
 from microveil.files.parquet_folder import check_parts
 from microveil.files.parts import address_of, digest_of_parts
@@ -42,6 +42,13 @@ def release_in_spark(
     MicroveilError
         If anything breaks a rule.
     """
+    of_recipe = {} if recipe is None else read_recipe(recipe)
+    if arguments.get("accept") or of_recipe.get("accept"):
+        raise RequestError(
+            "accept",
+            "Spark hands on no code list of a file",
+            "declare the domains in the recipe, or pass a codebook that holds them",
+        )
     from microveil.protect.spark.protecting import SparkFiles, protect_in_spark
     from microveil.protect.spark.scratch import spark_failures
 
@@ -61,7 +68,6 @@ def release_in_spark(
         session = _session()
         with spark_failures():
             frame = session.read.parquet(*(address_of(file) for file in files))
-        of_recipe = {} if recipe is None else read_recipe(recipe)
         asked = merged(of_recipe, with_named_values(arguments, frame.columns))
         with_names_resolved(asked, frame.columns)
         asked = with_codebook(asked, frame.columns)
