@@ -232,9 +232,10 @@ def test_of_categories_alone_what_cannot_run_is_listed_with_its_reason(of_words)
     refused = dict(of_words.summary.select("method", "refused").iter_rows())
     assert refused["dp-synthetic"] is refused["pram"] is None
     for method in ("laplace", "ranking"):
-        assert f"attribute 'PLACE': {method} ranks values" in refused[method]
+        assert f"attributes 'PLACE', 'PAID': {method} ranks values" in refused[method]
     answer = " ".join(of_words.answer.split())
-    assert "Refused: 2 of 4 configurations - laplace, epsilon 3: attribute 'PLACE'" in answer
+    both = "attributes 'PLACE', 'PAID'"
+    assert f"Refused: 2 of 4 configurations - laplace, epsilon 3: {both}" in answer
     assert "| row DP | 3 | dp-synthetic |" in answer
 
 

@@ -310,11 +310,11 @@ def test_a_release_that_fails_leaves_nothing_half_written(address, tmp_path, mon
     else:
         seen = []  # of the table, before the release is counted
 
-        def counting(*_arguments):
+        def counting(*_arguments, **_options):
             seen.append(statement(address, TABLE_SAYS.format("half")))
             failing()
 
-        monkeypatch.setattr("microveil.ledger.recording.announce", counting)
+        monkeypatch.setattr("microveil.ledger.keeping.written_whole", counting)
     with pytest.raises(mv.FileError) as caught:
         release.write(tmp_path / "out", format="parquet", into=into)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
