@@ -242,7 +242,7 @@ def test_a_comparison_says_its_progress_as_it_is_made_and_gives_all_of_it(people
 
     async def watched():
         async with Works(tmp_path) as works:
-            name = works.start(comparing(people, runs=5)).id
+            name = works.start(comparing(people, runs=15)).id
             seen = [works[name]]
             while not works[name].state.is_end:
                 await asyncio.sleep(0.01)

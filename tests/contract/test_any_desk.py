@@ -18,7 +18,9 @@ from microveil.files.address import address_of
 from microveil.files.folders import check_absent
 from microveil.ledger import read_ledger
 
-AS_WINDOWS = "import windows; windows.hide(); from microveil.{} import main; main()"
+# The tests' own folder, which a new process does not know.
+HIDDEN = f"import sys; sys.path.insert(0, {str(Path(windows.__file__).parent)!r}); import windows; "
+AS_WINDOWS = HIDDEN + "windows.hide(); from microveil.{} import main; main()"
 REQUEST = (
     *("--method", "dp-um", "--k", "5", "--epsilon", "1"),
     *("--attributes", "AGE", "--bounds", "AGE=0:120"),
@@ -113,7 +115,7 @@ def test_a_task_ends_when_nobody_waits_for_it_as_windows_has_it(desk):
 def test_what_is_hidden_is_hidden_from_microveil_alone():
     """The tests above can fail: a module that asks for what is missing is refused."""
     code = (
-        "import windows; windows.hide(); import fcntl\n"
+        f"{HIDDEN}windows.hide(); import fcntl\n"
         "ours = {'__name__': 'microveil.trial'}\n"
         "for line in ('import fcntl', 'import os; os.fork', 'from signal import SIGKILL'):\n"
         "    try: exec(line, ours)\n"
