@@ -441,6 +441,28 @@ def test_a_cancel_ends_a_task_and_leaves_nothing(many, tmp_path, step):
     assert not list(folder.parent.iterdir())
 
 
+OF_A_LIBRARY = """
+import os, signal
+from microveil.app import worker
+def protect(task, say):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        raise BaseException("as polars panics where Python code that it calls is interrupted")
+worker.TASKS["protect"] = protect
+"""
+
+
+def test_a_task_is_cancelled_also_where_a_library_makes_another_error_of_the_interrupt(
+    people, tmp_path
+):
+    """It is no failure that somebody should look into."""
+    worker = started(OF_A_LIBRARY, cwd=tmp_path)
+    said, _ = answers(worker, protecting(people, tmp_path / "release"))
+    assert said == [{"cancelled": True}]
+    assert worker.returncode == 130
+
+
 @pytest.mark.slow
 def test_what_was_done_when_a_cancel_came_is_done(people, tmp_path):
     """A release that stands is not called cancelled; one that stands all the same is named."""

@@ -39,6 +39,8 @@ DONE, FAILED, REFUSED, CANCELLED = 0, 1, 2, 130
 # Seconds in which a worker that nobody waits for clears up before it ends however it can.
 PATIENCE = 10.0
 BLOCK = 1 << 16
+# Set when the task is interrupted, whatever error comes of it.
+_interrupted_once = threading.Event()
 # In place of values that TOML has and JSON has not, by the type: an object of the one key.
 _DATED: Mapping[str, Callable[[str], Any]] = {
     "$datetime": datetime.datetime.fromisoformat,
@@ -97,11 +99,13 @@ def main() -> NoReturn:
         threading.Thread(target=_watch, args=(task.get("temporary"),), daemon=True).start()
         with _temporary(task.pop("temporary", None)):
             code = _carried_out(task, say)
-    except KeyboardInterrupt:
-        code = CANCELLED
-        say({"cancelled": True})
     except BaseException as error:  # noqa: BLE001 -- its message is nobody's but the data's
-        say({"failure": type(error).__name__})
+        # A library that an interrupt meets inside may raise an error of its own (polars panics).
+        if _interrupted_once.is_set():
+            code = CANCELLED
+            say({"cancelled": True})
+        else:
+            say({"failure": type(error).__name__})
     # What threads are still at is of no use to anybody.
     os._exit(code)
 
@@ -125,6 +129,7 @@ def _carried_out(task: Task, say: Say) -> int:
 def _interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
     """Interrupt once: another interrupt would come in the way of clearing up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _interrupted_once.set()
     raise KeyboardInterrupt
 
 
