@@ -192,9 +192,9 @@ def test_declared_bounds_and_steps_are_filled_in_as_well():
 
 
 def test_spark_refuses_what_it_would_not_take_from_the_file(tmp_path):
-    """By flag and by recipe, before a session begins: nothing asked for is passed over."""
+    """By flag and by recipe, before a session begins: no argument is ignored in silence."""
     FRAME.write_parquet(tmp_path / "people.parquet")
     (tmp_path / "recipe.toml").write_text('accept = "file"\n', encoding="utf-8")
     for arguments, recipe in (({"accept": "file"}, None), ({}, tmp_path / "recipe.toml")):
-        with pytest.raises(mv.RequestError, match="accept: Spark hands on no code list"):
+        with pytest.raises(mv.RequestError, match="accept: Spark does not pass on"):
             release_in_spark(tmp_path / "people.parquet", arguments, recipe, print)

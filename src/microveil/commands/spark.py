@@ -46,7 +46,7 @@ def release_in_spark(
     if arguments.get("accept") or of_recipe.get("accept"):
         raise RequestError(
             "accept",
-            "Spark hands on no code list of a file",
+            "Spark does not pass on the code lists of a file",
             "declare the domains in the recipe, or pass a codebook that holds them",
         )
     from microveil.protect.spark.protecting import SparkFiles, protect_in_spark

@@ -264,11 +264,12 @@ def quantile_function(cuts: Cuts, given: Real | None = None) -> QuantileFunction
 
 
 def _farthest(positions: Real, above: Real, masses: Real) -> Real:
-    """Say how far out the values with such masses above them may lie: infinity up to the last cut.
+    """Return the largest values allowed, given the share of records above each.
 
-    An exponential tail through the last two cuts in different grid values (METHODS section 11,
-    D). On a scale that is half logarithmic a line through two cuts close to each other, behind
-    them few records, would reach a hundred times too far.
+    Infinity up to the last cut. Beyond it an exponential tail through the last two cuts in
+    different grid values (METHODS section 11, D). On a scale that is half logarithmic, a line
+    through two cuts close to each other with few records behind them reaches a hundred times too
+    far.
     """
     last = float(positions[-1])
     apart = np.flatnonzero(np.floor(positions) != np.floor(last))
