@@ -42,7 +42,7 @@ def test_a_median_says_on_how_many_rows_it_rests(n, complete, basis):
     """From 100 rows without a gap on it is shown, beside their number."""
     found = mv.assess(with_gaps(n, complete), with_gaps(n, complete), paired=False)
     told = " ".join(found.to_text().split())
-    assert f"standard deviations away in the median of {basis} rows without gaps" in told
+    assert f"standard deviations away (the median of {basis} released rows without gaps" in told
 
 
 def test_the_custodians_page_leaves_it_out_too():

@@ -327,7 +327,7 @@ def test_demo_explains(invented):
     for method in ("dp-synthetic", "laplace", "idp-vector", "idp-cbls"):
         guarantee = json.loads((folder / method / "guarantee.json").read_text())
         assert guarantee["kept"] == []
-    assert "(with the noise scales and the cluster sizes of this table held" in shown
+    assert "with the noise scales and the cluster sizes of this table held" in shown
     done = run("demo", "-o", "shown", folder=folder.parent)
     assert done.returncode == 2
 

@@ -19,7 +19,7 @@ from microveil.measures.linkage import (
     record_linkage_by_rank,
     record_linkage_standardised,
 )
-from microveil.measures.text_of_findings import linkage_in_words, warnings_of
+from microveil.measures.text_of_findings import linkage_found, warnings_of
 from microveil.protect import releasing
 from microveil.table import MissingCodes
 from reference import mixed_linkage
@@ -71,14 +71,15 @@ def test_of_many_records_a_sample_is_linked_against_all(monkeypatch):
         for link in (record_linkage, record_linkage_standardised, record_linkage_by_rank)
     )
     monkeypatch.setattr(findings, "SAMPLED", 400)
-    found = release_findings(before, after, ["a", "b", "c"])["linkage"]
+    found = release_findings(before, after, ["a", "b", "c"])
+    said, found = str(linkage_found(found)), found["linkage"]
     assert (found["n_sampled"], found["n_records"]) == (400, 1200)
     assert found["by_chance"] == 100 / 1200
     low, high = found["interval"]
     assert low < everybody < high
     assert 0 < high - low < 12
     assert release_findings(before, after, before)["linkage"] == found
-    assert "400 sampled records" in linkage_in_words(found)
+    assert "400 sampled records" in said
 
 
 def test_the_worst_attribute_is_the_one_farthest_moved():

@@ -16,7 +16,6 @@ import microveil as mv
 from html_page import written
 from microveil.compare import compare
 from microveil.guarantee.guarantee import statement_of
-from microveil.report import key_figures
 from microveil.report.columns import columns_of
 from microveil.report.wording import number, percent, rounded_up, shown
 from microveil.schema import Kind
@@ -31,6 +30,7 @@ from microveil.text.document import (
     paragraph,
     tabulated,
 )
+from microveil.text.figures import figure
 
 MARKED = st.text(alphabet="ab 1.-+=#*`|\\_<>[]~&\n\u202e", min_size=1).filter(one_line)
 
@@ -103,53 +103,54 @@ def test_what_is_not_there_is_told():
 def protected(method, **asked):
     people = mv.invented_people(200)
     release = mv.protect(people, method=method, attributes=["AGE", "VISITS"], **asked)
-    return release, mv.assess(people, release.data, ["AGE", "VISITS"])
+    return release, mv.assess(people, release, ["AGE", "VISITS"])
 
 
 BOUNDS = {"AGE": (16, 110), "VISITS": (0, 100)}
 
 
 @pytest.mark.parametrize(
-    ("method", "asked", "value", "meaning"),
+    ("method", "asked", "value"),
     [
-        ("laplace", {"epsilon": 0.1, "bounds": BOUNDS}, "epsilon 0.1 at row scope", "widest"),
+        ("laplace", {"epsilon": 0.1, "bounds": BOUNDS}, "epsilon 0.1 at cluster, vector and row"),
         (
             "idp-cbls",
             {"epsilon": 1, "k": 10, "bounds": BOUNDS, "exact_cells": "allow"},
-            "epsilon 1 at cluster scope",
-            "vector scope: epsilon 20; row scope: not covered",
+            "epsilon 1 at cluster scope; epsilon 20 at vector scope; row scope not covered",
         ),
         (
             "idp-vector",
             {"epsilon": 1, "k": 10, "bounds": BOUNDS, "exact_cells": "widen", "keep": ["REGION"]},
-            "epsilon 1 at vector scope",
-            "held; not for what is released as it is: REGION; row scope: not covered",
+            "held; not for what is released as it is: REGION",
         ),
-        ("laplace", {"epsilon": 1, "bounds": BOUNDS, "seed": 1}, "nothing", "seed"),
-        ("mdav", {"k": 5}, "k = 5, no epsilon", "4 others"),
-        ("ranking", {"k": 5}, "nothing formal", "no epsilon, no k-anonymity"),
+        ("laplace", {"epsilon": 1, "bounds": BOUNDS, "seed": 1}, "nothing: drawn from a seed"),
+        ("mdav", {"k": 5}, "k-anonymity with k = 5; no epsilon"),
+        ("ranking", {"k": 5}, "no epsilon"),
     ],
 )
-def test_the_promise_is_that_of_the_widest_scope(method, asked, value, meaning):
-    """The first key figure names the widest scope that keeps epsilon, and what lies beyond."""
-    promised, *_ = key_figures(*protected(method, **asked))
-    assert promised.value == value
-    assert meaning in promised.meaning
+def test_the_promise_is_that_of_the_guarantee(method, asked, value):
+    """The first key figure names each scope's epsilon, and what conditions there are."""
+    _, assessment = protected(method, **asked)
+    promised, *_ = assessment.key_figures
+    assert promised.name == "promised"
+    assert value in promised.value
+    assert replace(assessment, guarantee=None).key_figures[0].value == "not known"
 
 
 def test_loss_and_linkage_are_those_of_the_assessment():
     """The worst of the three linkages is shown, with its chance; so is the worst attribute."""
-    release, assessment = protected("ranking", k=5)
-    _, lost, moved, found = key_figures(release, assessment)
+    _, assessment = protected("ranking", k=5)
+    _, lost, moved, found, kept = assessment.key_figures
     figures = assessment.to_dict()
     forms = ("record_linkage", "record_linkage_standardised", "record_linkage_by_rank")
-    assert lost.value == f"{number(figures['information_loss'], 3)} %"
-    assert found.value == f"{number(max(figures[form] for form in forms), 3)} %"
+    assert lost.value == f"{figure(figures['information_loss'])} %"
+    assert found.value.startswith(f"{figure(max(figures[form] for form in forms))} % of all 200")
     assert "by chance 0.5 %" in found.meaning
     worst = figures["worst_attribute"]
-    distance = number(worst["kolmogorov_smirnov"], 3)
-    assert moved.value.endswith(f"; {worst['attribute']}, moved by {distance}")
+    distance = figure(worst["kolmogorov_smirnov"])
+    assert moved.value.endswith(f"; '{worst['attribute']}': distribution moved by {distance}")
     assert str(lost).startswith("information loss: ")
+    assert kept.sentence == assessment.relations.lines[0]
 
 
 def test_without_pairs_loss_and_linkage_are_not_made_up():
@@ -157,16 +158,26 @@ def test_without_pairs_loss_and_linkage_are_not_made_up():
     release, _ = protected("ranking", k=5)
     people = mv.invented_people(200)
     unpaired = mv.assess(people, release.data, ["AGE"], paired=False)
-    _, lost, moved, found = key_figures(release, unpaired)
+    _, lost, moved, found, _ = unpaired.key_figures
     figures = unpaired.to_dict()
     assert lost.name == "one-way total variation"
-    assert lost.value == number(figures["total_variation"]["one_way"], 3)
+    assert lost.value == figure(figures["total_variation"]["one_way"])
     near = figures["closest_records"]
     assert found.name == "closest record"
-    assert found.value.startswith(f"{number(near['released']['median'], 3)} standard deviations")
-    assert f"left out {number(near['left_out']['median'], 3)}" in found.meaning
-    assert "; AGE, moved by " in moved.value
-    assert [figure.value for figure in key_figures(release, None)[1:]] == ["not measured"] * 3
+    assert found.value.startswith(f"{figure(near['released']['median'])} standard deviations")
+    assert f"left out {figure(near['left_out']['median'])}" in found.meaning
+    assert "; 'AGE': distribution moved by " in moved.value
+
+
+def test_figures_that_were_not_measured_say_why():
+    """Nothing stands in for them, and nothing that was measured of others is shown."""
+    _, assessment = protected("ranking", k=5)
+    _, *others = replace(assessment, measured={}).key_figures
+    assert [one.words for one in others] == [
+        "not measured: there are no numbers to compare",
+        "not measured: there are no values to compare",
+        "not measured: it was not asked for",
+    ]
 
 
 def test_missing_cells_are_no_values():

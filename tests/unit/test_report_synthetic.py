@@ -14,7 +14,6 @@ from microveil.protect.release import Manifest, Release
 from microveil.report import (
     custodian_report,
     demonstration_report,
-    key_figures,
     publishable_report,
 )
 from microveil.report.bins import FROM, bins_of
@@ -25,6 +24,7 @@ from microveil.report.wording import NOTHING, number, percent
 from microveil.synthesis.fitting import measured_pairs
 from microveil.synthesis.tables import axes_of
 from microveil.table import open_table
+from microveil.text.figures import figure
 
 N, DRAWN = 3000, 1700
 REGIONS = ["East", "North", "South", "West"]
@@ -105,24 +105,25 @@ def test_the_custodians_page_holds_what_needs_no_pairs_and_nothing_else(custodia
         assert row[1] == number(figures[side]["median"], 4)
 
 
-def test_unpaired_figures_stand_for_those_that_need_pairs(release, assessment):
+def test_unpaired_figures_stand_for_those_that_need_pairs(assessment):
     """Two-way total variation for the loss, the closest record for the records found again."""
-    promised, varied, moved, near = key_figures(release, assessment)
+    promised, varied, moved, near, _ = assessment.key_figures
     figures = assessment.to_dict()
-    assert promised.value == "epsilon 20 at row scope"
+    assert "epsilon 20 at cluster, vector and row scope" in promised.value
     assert varied.name == "two-way total variation"
-    assert varied.value == number(figures["total_variation"]["two_way"], 3)
-    assert f"; {figures['worst_attribute']['attribute']}, moved by" in moved.value
+    assert varied.value == figure(figures["total_variation"]["two_way"])
+    worst = figures["worst_attribute"]["attribute"]
+    assert f"; '{worst}': distribution moved by" in moved.value
     assert near.name == "closest record"
-    assert near.value.startswith(number(figures["closest_records"]["released"]["median"], 3))
+    assert near.value.startswith(figure(figures["closest_records"]["released"]["median"]))
 
 
 def test_a_delta_stands_beside_its_epsilon(people):
     """A promise of epsilon and delta is never shown as one of epsilon alone."""
     asked = {"attributes": ["REGION"], "bounds": {"REGION": REGIONS}, "missing": "error"}
     release = drawn_from(people, epsilon=1, delta=1e-9, resolution=None, **asked)
-    promised, *_ = key_figures(release, None)
-    assert promised.value == "epsilon 1, delta 1×10⁻⁹ at row scope"
+    promised, *_ = mv.assess(people, release).key_figures
+    assert "epsilon 1 at cluster, vector and row scope; delta 1e-09" in promised.value
 
 
 def test_the_original_has_as_many_records_as_were_counted(people, release):
@@ -374,9 +375,9 @@ def all_tables(root):
 def test_margins_are_drawn_where_they_are_known(custodian):
     """Distribution functions, counted values and categories have theirs, and say so."""
     drawn = {}
-    for figure in custodian.all("figure"):
-        said = next(figure.all("div")).attributes["aria-label"]
-        drawn[said.split(" with ")[0].split(":")[0].split(".")[0]] = figure.text
+    for drawing in custodian.all("figure"):
+        said = next(drawing.all("div")).attributes["aria-label"]
+        drawn[said.split(" with ")[0].split(":")[0].split(".")[0]] = drawing.text
     for name in ("AGE", "INCOME"):
         assert '"upper"' in drawn[f"Distribution function of {name},"]
         assert '"upper"' not in drawn[f"Distribution of {name}"]
@@ -400,7 +401,7 @@ def test_ways_with_and_without_pairs_stand_side_by_side(people):
     for measure in ("two_way_total_variation", "sorted_error"):
         label = assessed["laplace"][1].measured[measure].measure.label
         for cell, (_, own) in zip(rows[label], assessed.values(), strict=True):
-            assert cell.startswith(number(own.measured[measure].value, 3))
+            assert cell.startswith(figure(own.measured[measure].value))
     assert all("moved by" in cell for cell in rows["worst attribute"])
     for name in ("information loss", "records found again"):
         assert rows[name][0] == NOTHING

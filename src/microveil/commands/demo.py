@@ -21,7 +21,7 @@ from microveil.measures import Assessment
 from microveil.measures.assess import assess
 from microveil.protect.protecting import protect
 from microveil.protect.release import Release
-from microveil.report import custodian_report, demonstration_report, key_figures
+from microveil.report import custodian_report, demonstration_report
 from microveil.table import bounds_from_data, categories_from_data, resolution_from_data
 from microveil.text import aligned, one_line
 from microveil.text.figures import figure
@@ -279,9 +279,8 @@ def _words(
         lines += [f"{METHODS[0]} was refused. {one_line(refused)}", ""]
     lines += [*_figures(outcomes), "", *_lesson(outcomes, folder, invented=given.invented), ""]
     for outcome in outcomes:
-        lines.append(f"{outcome.method}, the four figures that matter:")
-        figures = key_figures(outcome.release, outcome.assessment)
-        lines += [f"  {figure}" for figure in figures]
+        lines.append(f"{outcome.method}, the figures that matter:")
+        lines += [f"  {figure}" for figure in outcome.assessment.key_figures]
     return [*lines, "", f"The report: {page}"]
 
 

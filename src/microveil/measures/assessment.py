@@ -1,6 +1,5 @@
 """What was found of a protected table: as values, as JSON, and as a document."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -8,15 +7,22 @@ from typing import Any
 
 from microveil.guarantee import Guarantee
 from microveil.measures.anonymity import Anonymity
-from microveil.measures.base import Group, Measure, Measured
-from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS, ClosestRecords
-from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE, ColumnMove, moved_most
+from microveil.measures.base import Group, Measured
+from microveil.measures.closest_records import CLOSEST_RECORDS
+from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE, ColumnMove
 from microveil.measures.correcting import CorrectedComparison
-from microveil.measures.distributions import DISTRIBUTIONS, ONE_WAY, TOTAL_VARIATION, TWO_WAY
-from microveil.measures.goodness_of_fit import DISTANCE
-from microveil.measures.information_loss import INFORMATION_LOSS, LOSS
+from microveil.measures.distributions import DISTRIBUTIONS
+from microveil.measures.information_loss import INFORMATION_LOSS
+from microveil.measures.key_figures import (
+    KeyFigure,
+    WorstAttribute,
+    key_figures,
+    n_sampled,
+    strongest_linkage,
+    worst_attribute,
+)
 from microveil.measures.learning import ClassificationComparison
-from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
+from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.moments import MOMENTS, MomentComparison
 from microveil.measures.promised import promised
 from microveil.measures.propensity import Propensity
@@ -37,10 +43,9 @@ from microveil.text.document import (
     items,
     plain,
 )
-from microveil.text.figures import figure, figures_to
 from microveil.text.pictures import pictured
 
-__all__ = ["Assessment", "WorstAttribute"]
+__all__ = ["Assessment"]
 
 # Their entries stand before what they leave out.
 FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)
@@ -58,29 +63,6 @@ READ_FIRST = (
     INFORMATION_LOSS,
     MOMENTS,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorstAttribute:
-    """The attribute whose distribution moved most.
-
-    Attributes
-    ----------
-    attribute : str
-    distance : float
-        0, alike, to 1, apart.
-    measure : Measure
-        What the distance is: of the distribution functions, or of text that has no order, and
-        where there is no value on one side, of the shares.
-    """
-
-    attribute: str
-    distance: float
-    measure: Measure
-
-    def __repr__(self) -> str:
-        """Name the attribute without its figure: notebooks print it."""
-        return f"WorstAttribute({self.attribute})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -180,17 +162,35 @@ class Assessment:
         return found
 
     @property
+    def key_figures(self) -> tuple[KeyFigure, ...]:
+        """The figures that matter: promise, loss, worst attribute, records found again, pairs kept.
+
+        Without pairs, distributions stand for the loss, and the distance to the closest record
+        for the records found again.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+        >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
+        >>> for found in mv.assess(people, release).key_figures[:2]:
+        ...     print(found)
+        promised: k-anonymity with k = 3; no epsilon; a person with several rows is counted several
+        times
+        information loss: 16.2 % (0 = unchanged, 100 = means alone)
+        """
+        return key_figures(self.measured, self.guarantee, paired=self.paired)
+
+    @property
     def strongest_linkage(self) -> Measured | None:
         """The linkage that finds the most: which one is used is not ours to choose."""
-        found = [linked for linked in self.of(RECORD_LINKAGE) if linked.value is not None]
-        return max(found, key=lambda linked: linked.value or 0.0, default=None)
+        return strongest_linkage(self.measured)
 
     @property
     def n_sampled(self) -> dict[str, int]:
         """How many records were linked by each linkage that took a sample of them."""
-        found = {name: self.result(name) for name in self.measured}
-        linked = {name: one for name, one in found.items() if isinstance(one, RecordLinkage)}
-        return {name: one.n_records for name, one in linked.items() if one.is_of_sample}
+        return n_sampled(self.measured)
 
     @property
     def subgroups(self) -> Subgroups | None:
@@ -219,15 +219,7 @@ class Assessment:
     @property
     def worst_attribute(self) -> WorstAttribute | None:
         """The attribute whose distribution moved most, and how far."""
-        known: dict[str, WorstAttribute] = {}
-        for measure in (TOTAL_VARIATION, DISTANCE):  # the second stands, where it is defined
-            taken = self.measured.get(measure.id)
-            for name, found in ({} if taken is None else taken.figures).items():
-                if math.isfinite(found.value):
-                    known[name] = WorstAttribute(
-                        attribute=name, distance=found.value, measure=measure
-                    )
-        return max(known.values(), key=lambda worst: worst.distance, default=None)
+        return worst_attribute(self.measured)
 
     def __repr__(self) -> str:
         """Name the assessment without its figures: notebooks print it."""
@@ -345,8 +337,9 @@ class Assessment:
         """
         taken = dict.fromkeys(found.measure.group for found in self.measured.values())
         groups = dict.fromkeys([*(group for group in READ_FIRST if group in taken), *taken])
-        lines = [(Strong(name), f": {words}") for name, words in self._lines() if words]
-        blocks: list[Block] = [heading(1, self._title()), items(lines)]
+        lines = [(figure.name, figure.words) for figure in self.key_figures]
+        said = [(Strong(name), f": {words}") for name, words in (*lines, *self._lines()) if words]
+        blocks: list[Block] = [heading(1, self._title()), items(said)]
         for group in groups:
             blocks += part_of(group, self.of(group))
         for name, found in self.corrected.items():
@@ -368,29 +361,7 @@ class Assessment:
         return f"Assessment of {records}, {attributes} (for the custodian, not for logs)"
 
     def _lines(self) -> Iterator[tuple[str, str]]:
-        """Say what matters, and then what the measures leave out."""
-        yield "promised", promised(self.guarantee) or "not known"
-        if self.paired:
-            yield LOSS.label, self._lost()
-        else:
-            yield self._moved_pairs()
-        worst = self.worst_attribute
-        if worst is None:
-            yield "worst attribute", "not measured: there are no values to compare"
-        else:
-            distance = (
-                f"'{shortened(worst.attribute)}': distribution moved by {figure(worst.distance)} "
-                f"({worst.measure.head}: {worst.measure.explanation})"
-            )
-            parts = (moved_most(self.column_moves), distance)
-            yield "worst attribute", "; ".join(filter(None, parts))
-        if self.paired:
-            yield "records found again", self._found_again()
-        else:
-            yield CLOSEST.head, self._closest()
-        for line in () if self.relations is None else self.relations.lines[:1]:
-            name, _, words = line.partition(": ")
-            yield name.lower(), words.rstrip(".")
+        """Say what the measures leave out."""
         yield "weights", "" if self.weights is None else self.weights.in_words
         yield "released as they are", listed(self.kept)
         yield "not compared", listed(self.left_out)
@@ -399,45 +370,3 @@ class Assessment:
         yield "constant, left out of what divides by a variance", listed(self.constant_attributes)
         if not self.paired:
             yield "not measured", WITHOUT_PAIRS
-
-    def _lost(self) -> str:
-        if LOSS.id not in self.measured:
-            return "not measured: there are no numbers to compare"
-        loss = self.measured[LOSS.id].value
-        if loss is None:
-            return "not measured: there is nothing that varies to compare"
-        return f"{figure(loss)} {LOSS.unit} ({LOSS.explanation})"
-
-    def _moved_pairs(self) -> tuple[str, str]:
-        """Say how far pairs of attributes moved, or single ones where there is one alone."""
-        for measure in (TWO_WAY, ONE_WAY):
-            taken = self.measured.get(measure.id)
-            if taken is not None and taken.value is not None:
-                return measure.label, f"{figure(taken.value)} ({measure.meaning})"
-        return TWO_WAY.label, "not measured: there are no values to compare"
-
-    def _found_again(self) -> str:
-        if not self.of(RECORD_LINKAGE):
-            return "not measured: it was not asked for"
-        linked = self.strongest_linkage
-        if linked is None or linked.figure is None:
-            return "not measured: no record is complete in both tables"
-        found, n_sampled = linked.figure, self.n_sampled.get(linked.measure.id)
-        sampled = "" if n_sampled is None else f" of {n_sampled:,} sampled"
-        chance = "" if found.beside is None else f"; by chance {figure(found.beside)} %"
-        return (
-            f"{figure(found.value)} %{sampled}, 95 % interval {figures_to(found.interval)} % "
-            f"({linked.measure.head}{chance})"
-        )
-
-    def _closest(self) -> str:
-        """Say how near rows come to records, beside how near a person left out comes."""
-        near: ClosestRecords | None = self.result(CLOSEST.id)
-        if near is None:
-            return "not measured: no row, or not even two records, are without a gap"
-        if not near.is_enough:
-            return f"not measured: {near.basis}"
-        return (
-            f"{figure(near.released.value)} standard deviations away in the median of {near.basis} "
-            f"rows without gaps; of a person left out {figure(near.left_out.value)}"
-        )

@@ -18,6 +18,7 @@ from microveil.measures.base import Measure, Measured, Takes
 from microveil.measures.candidates import Sample
 from microveil.measures.column_moves import COMMON, ColumnMove, move_of_numbers, move_of_shares
 from microveil.measures.distributions import TOTAL_VARIATION
+from microveil.measures.key_figures import distances_of, strongest_linkage
 from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
 from microveil.measures.measuring import measured
 from microveil.measures.opening import Opened, tables_of, usable
@@ -188,14 +189,12 @@ def _relations(both: Opened, names: Sequence[str]) -> Relations:
 def _strongest(both: Opened, names: Sequence[str]) -> dict[str, Any] | None:
     """Link a sample by every measure of record linkage, and take the one that finds the most."""
     measures = [one for one in MEASURES.values() if one.group == RECORD_LINKAGE and one.tabulated]
-    linked = _measured(both, names, measures)
-    found = [one for one in linked.values() if one.value is not None]
-    if not found:
+    strongest = strongest_linkage(_measured(both, names, measures))
+    if strongest is None:
         return None
-    strongest = max(found, key=lambda one: one.value or 0.0)
     own: RecordLinkage = strongest.result
     return {
-        "distances": strongest.measure.label.removeprefix("record linkage").lstrip(", "),
+        "distances": distances_of(strongest.measure),
         "percent": own.percent,
         "interval": list(own.interval),
         "by_chance": own.baseline_by_chance,

@@ -3,12 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from microveil.measures.column_moves import COMMON, HEADS, ColumnMove, moved_most, worst_rows
+from microveil.measures.base import Figure
+from microveil.measures.column_moves import COMMON, HEADS, ColumnMove, worst_rows
+from microveil.measures.key_figures import (
+    FOUND_AGAIN,
+    PROTECTED,
+    KeyFigure,
+    found_again,
+    most_moved,
+)
 from microveil.measures.relations import Relations
 from microveil.text import aligned, one_line, shortened, wrapped
-from microveil.text.figures import figure, figures_to
+from microveil.text.figures import figure
 
-__all__ = ["custodian_lines", "custodian_text", "linkage_in_words", "warnings_of"]
+__all__ = ["custodian_lines", "custodian_text", "linkage_found", "warnings_of"]
 
 # So many values that moved are named, and the others counted.
 NAMED = 3
@@ -45,34 +53,30 @@ def warnings_of(found: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"{moved}{more}. Whoever counts it is misled.",)
 
 
-def linkage_in_words(linked: Mapping[str, Any]) -> str:
+def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
     """Say how many records were found again, beside the interval and chance."""
-    low, high = linked["interval"]
+    linked = found["linkage"]
+    if linked is None:
+        return KeyFigure(name=FOUND_AGAIN, value=f"not measured: {found['not_linked']}")
     n_sampled, n_records = linked["n_sampled"], linked["n_records"]
-    who = f"all {n_records:,}" if n_sampled == n_records else f"{n_sampled:,} sampled"
-    return (
-        f"{figure(linked['percent'])} % of {who} records "
-        f"(95 % interval {figures_to((low, high))} %), "
-        f"by who knows all original values of {linked.get('known', 'the protected attributes')}, "
-        f"distances {linked['distances']}; by chance {figure(linked['by_chance'])} %"
+    low, high = linked["interval"]
+    return found_again(
+        Figure(value=linked["percent"], interval=(low, high), beside=linked["by_chance"]),
+        who=f"all {n_records:,}" if n_sampled == n_records else f"{n_sampled:,} sampled",
+        distances=linked["distances"],
+        known=linked.get("known", PROTECTED),
     )
 
 
 def _prose(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Say what moved and who was found again, and what is to be known of the plan."""
     found, notes = manifest["findings"], manifest["custodian_notes"]
-    warnings, linked, worst = warnings_of(found), found["linkage"], found["worst_attribute"]
+    warnings, worst = warnings_of(found), found["worst_attribute"]
     yield from warnings
-    most = [moved_most(_moves(found))]
-    if worst is not None:
-        most.append(
-            f"'{worst['attribute']}', whose distribution moved by {figure(worst['distance'])} "
-            f"({worst['measure']}; 0 is alike, 1 is apart)"
-        )
-    if any(most):
-        yield f"Worst attribute: {'; '.join(filter(None, most))}."
-    again = f"not measured: {found['not_linked']}" if linked is None else linkage_in_words(linked)
-    yield f"Records found again: {again}."
+    farthest = worst and (worst["attribute"], worst["distance"], worst["measure"])
+    if (moves := _moves(found)) or farthest:
+        yield most_moved(moves, farthest).sentence
+    yield linkage_found(found).sentence
     yield from (note for note in notes if note not in warnings)
 
 

@@ -2,15 +2,12 @@
 
 from microveil.report.comparison import comparison_report
 from microveil.report.comparison_map import draw_map
-from microveil.report.key_figures import KeyFigure, key_figures
 from microveil.report.pages import custodian_report, demonstration_report, publishable_report
 
 __all__ = [
-    "KeyFigure",
     "comparison_report",
     "custodian_report",
     "demonstration_report",
     "draw_map",
-    "key_figures",
     "publishable_report",
 ]

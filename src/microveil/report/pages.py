@@ -9,6 +9,7 @@ from microveil.guarantee import EVERY_SCOPE, Guarantee
 from microveil.guarantee.guarantee import statement_of
 from microveil.measures import Assessment
 from microveil.measures.attacks import AttackReport
+from microveil.measures.key_figures import unpaired_figures
 from microveil.measures.measuring import measured_publicly
 from microveil.measures.promised import promised
 from microveil.measures.showing import part_of
@@ -23,7 +24,6 @@ from microveil.report.column_parts import (
     numbers_behind,
 )
 from microveil.report.columns import columns_of
-from microveil.report.key_figures import KeyFigure, key_figures, unpaired_figures
 from microveil.report.margins import known_of, margins_by_name
 from microveil.report.overlays import distribution_charts
 from microveil.report.pair_parts import measured_pairs_parts, moved_pairs_chart, pairs_parts
@@ -123,24 +123,17 @@ def custodian_report(
 
 def first_screen(subject: Subject) -> dict[str, Any]:
     """Return what is promised, and three charts: columns, pairs, what is found again."""
-    _, lost, worst, found = key_figures(subject.release, subject.assessment)
-    relations = subject.assessment.relations
-    kept = relations.lines[:1] if relations else ()
+    _, lost, worst, found, *kept = (one.sentence for one in subject.assessment.key_figures)
     columns = columns_chart(subject.assessment.column_moves, subject.by_sampling)
     near = "Closest records" if subject.assessment.strongest_linkage is None else "Found again"
     return {
         **_promise(subject.release.guarantee, subject.n_released),
         "charts": [
-            ("Columns, the worst first", columns, [_said(worst)]),
-            ("Pairs of columns", moved_pairs_chart(subject), [_said(lost), *kept]),
-            (near, found_again_chart(subject.assessment, subject.attacks), [_said(found)]),
+            ("Columns, the worst first", columns, [worst]),
+            ("Pairs of columns", moved_pairs_chart(subject), [lost, *kept]),
+            (near, found_again_chart(subject.assessment, subject.attacks), [found]),
         ],
     }
-
-
-def _said(figure: KeyFigure) -> str:
-    said = f"{figure}"
-    return f"{said[0].upper()}{said[1:]}."
 
 
 def _promise(guarantee: Guarantee, n_released: int) -> dict[str, Any]:
@@ -280,7 +273,7 @@ def demonstration_report(
         promises={t: promised(own.release.guarantee) for t, own in subjects.items()},
         chart=releases_chart(moves, sampling),
         columns=_over_each_other(subjects),
-        figures=_side_by_side(releases),
+        figures=_side_by_side(subjects),
         releases={
             title: (first_screen(own), _parts(own, charted=False))
             for title, own in subjects.items()
@@ -303,14 +296,15 @@ def _over_each_other(subjects: Mapping[str, Subject]) -> list[tuple[str, list[An
     return found
 
 
-def _side_by_side(releases: Mapping[str, tuple[Release, Assessment]]) -> list[Block]:
+def _side_by_side(subjects: Mapping[str, Subject]) -> list[Block]:
     """Set the figures of all releases beside one another, those that all have first."""
     names: dict[str, None] = {}
     found: list[dict[str, str]] = []
-    for release, assessment in releases.values():
-        first, *others = key_figures(release, assessment)
-        own = (first, *unpaired_figures(assessment), *others)
-        found.append({figure.name: f"{figure.value} ({figure.meaning})" for figure in own})
+    for subject in subjects.values():
+        assessment = subject.assessment
+        first, *others = assessment.key_figures
+        own = (first, *unpaired_figures(assessment.measured), *others)
+        found.append({figure.name: figure.words for figure in own})
         found[-1][COMPARED] = ", ".join((*assessment.attributes, *assessment.text_attributes))
         names |= dict.fromkeys(found[-1])
     return [
@@ -321,7 +315,7 @@ def _side_by_side(releases: Mapping[str, tuple[Release, Assessment]]) -> list[Bl
             "is none, or where it stands in for such a figure."
         ),
         tabulated(
-            ["figure", *releases],
+            ["figure", *subjects],
             [[name, *(own.get(name, NOTHING) for own in found)] for name in names],
         ),
     ]

@@ -9,7 +9,7 @@ from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.measures.closest_records import CLOSEST, ClosestRecords
 from microveil.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.measures.neighbourhoods import NEIGHBOURHOODS
-from microveil.measures.text_of_findings import linkage_in_words
+from microveil.measures.text_of_findings import linkage_found
 from microveil.report.charts import Found, found_chart
 from microveil.report.subject import Subject
 from microveil.report.wording import NOTHING, number, percent
@@ -134,7 +134,7 @@ def _why_not_linked(subject: Subject) -> str:
     if guarantee.shuffle == "parts" and findings is not None and findings["linkage"] is not None:
         return (
             "Rows of one part or another are in an order of their own. Where they stand still, "
-            f"records are found again: {linkage_in_words(findings['linkage'])}."
+            f"records are found again: {linkage_found(findings).words}."
         )
     return (
         "Record linkage was not measured: it was not asked for, or there are no complete records "

@@ -1,7 +1,7 @@
 """What a page is about: a release, its original, and what is known of both."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -94,10 +94,11 @@ def subject_of(
     before = open_beside(original, after, codes)
     terms, known = release.guarantee.attributes, known_of(release)
     columns = _columns_of_both(release, before, after, units or {}, margins_by_name(known))
+    found = assessment or assess(original, release, [attribute.name for attribute in terms])
     return Subject(
         release=release,
         columns=columns,
-        assessment=assessment or assess(original, release, [attribute.name for attribute in terms]),
+        assessment=replace(found, guarantee=release.guarantee),
         n_released=after.n_records,
         attacks=attacks,
         empirical=empirical,

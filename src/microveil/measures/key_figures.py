@@ -1,0 +1,251 @@
+"""The figures that matter, said once: what is promised, what it cost, what could be found."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from microveil.guarantee import Guarantee
+from microveil.measures.base import Figure, Measure, Measured
+from microveil.measures.closest_records import CLOSEST, ClosestRecords
+from microveil.measures.column_moves import LARGEST_MOVE, ColumnMove, moved_most
+from microveil.measures.distributions import ONE_WAY, TOTAL_VARIATION, TWO_WAY
+from microveil.measures.goodness_of_fit import DISTANCE, SORTED_ERROR
+from microveil.measures.information_loss import LOSS
+from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
+from microveil.measures.promised import promised
+from microveil.measures.relations import PAIRS_KEPT, Relations
+from microveil.text import shortened
+from microveil.text.figures import figure, figures_to
+
+__all__ = [
+    "FOUND_AGAIN",
+    "PROTECTED",
+    "KeyFigure",
+    "WorstAttribute",
+    "distances_of",
+    "found_again",
+    "key_figures",
+    "most_moved",
+    "n_sampled",
+    "strongest_linkage",
+    "unpaired_figures",
+    "worst_attribute",
+]
+
+FOUND_AGAIN = "records found again"
+PROTECTED = "the protected attributes"
+
+Taken = Mapping[str, Measured]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFigure:
+    """A figure that never stands without its meaning.
+
+    Attributes
+    ----------
+    name, value, meaning : str
+        Plain text. A figure that was not measured says why in its value, and has no meaning.
+    """
+
+    name: str
+    value: str
+    meaning: str = ""
+
+    @property
+    def words(self) -> str:
+        """The value and what it means."""
+        return f"{self.value} ({self.meaning})" if self.meaning else self.value
+
+    @property
+    def sentence(self) -> str:
+        """Name, value and meaning as a sentence."""
+        return f"{self.name[0].upper()}{self.name[1:]}: {self.words}."
+
+    def __str__(self) -> str:
+        """Write the figure as a line."""
+        return f"{self.name}: {self.words}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstAttribute:
+    """The attribute whose distribution moved most.
+
+    Attributes
+    ----------
+    attribute : str
+    distance : float
+        0, alike, to 1, apart.
+    measure : Measure
+        What the distance is: of the distribution functions, or of text that has no order, and
+        where there is no value on one side, of the shares.
+    """
+
+    attribute: str
+    distance: float
+    measure: Measure
+
+    def __repr__(self) -> str:
+        """Name the attribute without its figure: notebooks print it."""
+        return f"WorstAttribute({self.attribute})"
+
+
+def key_figures(
+    measured: Taken, guarantee: Guarantee | None, *, paired: bool
+) -> tuple[KeyFigure, ...]:
+    """Return what is promised, the loss, the worst attribute, who is found again, pairs kept.
+
+    Without pairs, distributions stand for the information loss, and the distance to the closest
+    record for the records found again.
+    """
+    return (
+        KeyFigure(name="promised", value=promised(guarantee) or "not known"),
+        _lost(measured) if paired else _varied(measured),
+        _worst(measured),
+        _found(measured) if paired else _closest(measured),
+        *_kept(measured),
+    )
+
+
+def unpaired_figures(measured: Taken) -> tuple[KeyFigure, KeyFigure]:
+    """Return what every release can be compared by, pairs or none: distributions alone."""
+    found = _known(measured, SORTED_ERROR)
+    value = (SORTED_ERROR.label, None if found is None else figure(found.value))
+    return _varied(measured), _figure(*value, SORTED_ERROR.meaning, "needs numbers that vary")
+
+
+def strongest_linkage(measured: Taken) -> Measured | None:
+    """Return the linkage that finds the most; None where none was measured."""
+    linked = [one for one in measured.values() if one.measure.group == RECORD_LINKAGE]
+    found = [one for one in linked if one.measure.tabulated and one.value is not None]
+    return max(found, key=lambda one: one.value or 0.0, default=None)
+
+
+def distances_of(measure: Measure) -> str:
+    """Name the distances of a linkage: in raw units, standardised, by rank, over all attributes."""
+    return measure.label.removeprefix("record linkage").lstrip(", ")
+
+
+def n_sampled(measured: Taken) -> dict[str, int]:
+    """Return how many records were linked by each linkage that took a sample of them."""
+    linked = {name: one.result for name, one in measured.items()}
+    return {
+        name: one.n_records
+        for name, one in linked.items()
+        if isinstance(one, RecordLinkage) and one.is_of_sample
+    }
+
+
+def worst_attribute(measured: Taken) -> WorstAttribute | None:
+    """Return the attribute whose distribution moved most: a mean over all would hide it."""
+    known: dict[str, WorstAttribute] = {}
+    for measure in (TOTAL_VARIATION, DISTANCE):  # the second stands, where it is defined
+        taken = measured.get(measure.id)
+        for name, found in ({} if taken is None else taken.figures).items():
+            if math.isfinite(found.value):
+                known[name] = WorstAttribute(attribute=name, distance=found.value, measure=measure)
+    return max(known.values(), key=lambda worst: worst.distance, default=None)
+
+
+def most_moved(
+    moves: Mapping[str, ColumnMove], farthest: tuple[str, float, str] | None
+) -> KeyFigure:
+    """Say which columns moved most, and how far by what which distribution did.
+
+    >>> print(most_moved({}, ("AGE", 0.25, "total variation")))
+    worst attribute: 'AGE': distribution moved by 0.25 (total variation; 0 = alike, 1 = apart)
+    """
+    parts, meaning = [moved_most(moves)], ""
+    if farthest is not None:
+        name, distance, measure = farthest
+        parts.append(f"'{shortened(name)}': distribution moved by {figure(distance)}")
+        meaning = f"{measure}; {DISTANCE.explanation}"
+    value = "; ".join(filter(None, parts))
+    return _figure("worst attribute", value, meaning, "there are no values to compare")
+
+
+def found_again(linked: Figure, *, who: str, distances: str, known: str = PROTECTED) -> KeyFigure:
+    """Say how many records were found again, beside the interval and chance.
+
+    >>> linked = Figure(value=12.5, interval=(9, 16), beside=0.5)
+    >>> print(found_again(linked, who="all 200", distances="by rank"))
+    records found again: 12.5 % of all 200 records, 95 % interval 9 to 16 % (by who knows all
+    original values of the protected attributes; distances by rank; by chance 0.5 %)
+    """
+    return KeyFigure(
+        name=FOUND_AGAIN,
+        value=f"{figure(linked.value)} % of {who} records, "
+        f"95 % interval {figures_to(linked.interval)} %",
+        meaning=f"by who knows all original values of {known}; distances {distances}; "
+        f"by chance {figure(linked.beside)} %",
+    )
+
+
+def _figure(name: str, value: str | None, meaning: str, why: str) -> KeyFigure:
+    """Return a figure, or say why it was not measured."""
+    if not value:
+        return KeyFigure(name=name, value=f"not measured: {why}")
+    return KeyFigure(name=name, value=value, meaning=meaning)
+
+
+def _known(measured: Taken, *measures: Measure) -> Measured | None:
+    """Return the first of these measures that has a figure of the table."""
+    taken = (measured.get(measure.id) for measure in measures)
+    return next((one for one in taken if one is not None and one.value is not None), None)
+
+
+def _lost(measured: Taken) -> KeyFigure:
+    found = _known(measured, LOSS)
+    value = None if found is None else f"{figure(found.value)} {LOSS.unit}"
+    varies = "is nothing that varies" if LOSS.id in measured else "are no numbers"
+    return _figure(LOSS.label, value, LOSS.explanation, f"there {varies} to compare")
+
+
+def _varied(measured: Taken) -> KeyFigure:
+    """Say how far pairs of attributes moved, or single ones where there is one alone."""
+    found = _known(measured, TWO_WAY, ONE_WAY)
+    measure, value = (TWO_WAY, None) if found is None else (found.measure, figure(found.value))
+    return _figure(measure.label, value, measure.meaning, "there are no values to compare")
+
+
+def _worst(measured: Taken) -> KeyFigure:
+    moves, worst = measured.get(LARGEST_MOVE.id), worst_attribute(measured)
+    return most_moved(
+        (None if moves is None else moves.result) or {},
+        None if worst is None else (worst.attribute, worst.distance, worst.measure.label),
+    )
+
+
+def _found(measured: Taken) -> KeyFigure:
+    linked = strongest_linkage(measured)
+    if linked is None or linked.figure is None:
+        asked = any(one.measure.group == RECORD_LINKAGE for one in measured.values())
+        why = "no record is complete in both tables" if asked else "it was not asked for"
+        return _figure(FOUND_AGAIN, None, "", why)
+    own: RecordLinkage = linked.result
+    who = f"{own.n_records:,} sampled" if own.is_of_sample else f"all {own.n_records:,}"
+    return found_again(linked.figure, who=who, distances=distances_of(linked.measure))
+
+
+def _closest(measured: Taken) -> KeyFigure:
+    """Say how near rows come to records, beside how near people who were left out come."""
+    taken = measured.get(CLOSEST.id)
+    near: ClosestRecords | None = None if taken is None else taken.result
+    if near is None or not near.is_enough:
+        why = "no row, or not even two records, are without a gap" if near is None else near.basis
+        return _figure(CLOSEST.head, None, "", why)
+    return KeyFigure(
+        name=CLOSEST.head,
+        value=f"{figure(near.released.value)} standard deviations away",
+        meaning=f"the median of {near.basis} released rows without gaps; of a person left out "
+        f"{figure(near.left_out.value)}; {CLOSEST.explanation}",
+    )
+
+
+def _kept(measured: Taken) -> tuple[KeyFigure, ...]:
+    taken = measured.get(PAIRS_KEPT.id)
+    relations: Relations | None = None if taken is None else taken.result
+    if relations is None:
+        return ()
+    words = relations.lines[0].partition(": ")[2]
+    return (KeyFigure(name=PAIRS_KEPT.label, value=words.rstrip(".")),)
