@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.errors import DataError, RequestError
-from microveil.measures.rules import check_rules, comparable, parse_rule
+from microveil.measures.rules import check_rules
 from microveil.schema import Kind
+from microveil.table.record_rules import comparable, parse_rule
 
 KINDS = {
     "TAX": Kind.WHOLE,
@@ -58,8 +59,45 @@ def test_a_rule_is_cut_behind_the_longest_column_name(text, column, sign, other,
             parse_rule(text, KINDS)
         return
     rule = parse_rule(text, KINDS)
-    assert (rule.column, rule.sign, rule.other, rule.constant) == (column, sign, other, constant)
+    own = rule.comparison
+    assert (own.column, own.sign) == (column, sign)
+    if other is None:
+        assert (own.others, own.constant) == ((), constant)
+    else:
+        assert own.others == ((other, 1),)
+    assert rule.condition is None
     assert parse_rule(str(rule), KINDS) == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "constant"),
+    [
+        ("TAX == INCOME - A", (("INCOME", 1), ("A", -1)), 0),
+        ("TAX<=NET INCOME+INCOME - 5", (("NET INCOME", 1), ("INCOME", 1)), -5),
+        ("TAX >= -A + 1.5e3", (("A", -1),), 1500),
+        ("TAX = 1 + 2", (), 3),
+        ("TAX < HIRED - BORN", (("HIRED", 1), ("BORN", -1)), 0),
+        ("TAX < HIRED - 1970-01-11", (("HIRED", 1),), -10),
+        ("HIRED >= BORN + 365", (("BORN", 1),), 365),
+        ("HIRED >= BORN + TAX - 1", (("BORN", 1), ("TAX", 1)), -1),
+        ("A == A <= B - A", (("A <= B", 1), ("A", -1)), 0),
+    ],
+)
+def test_a_sum_of_columns_and_constants_may_stand_on_the_right(text, others, constant):
+    """Dates less dates are days, and dates and days are dates."""
+    rule = parse_rule(text, KINDS)
+    assert (rule.comparison.others, rule.comparison.constant) == (others, constant)
+    assert parse_rule(str(rule), KINDS) == rule
+
+
+def test_a_comparison_may_imply_another():
+    """The rule is then about the columns of both, the condition's first."""
+    rule = parse_rule("A  <  16   implies TAX == 0", KINDS)
+    assert str(rule) == "A < 16 implies TAX = 0"
+    assert rule.columns == ("A", "TAX")
+    assert parse_rule(str(rule), KINDS) == rule
+    words = parse_rule("REGION == North implies HOME != 'South'", KINDS)
+    assert (words.condition.constant, words.comparison.constant) == ("North", "South")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +108,17 @@ def test_a_rule_is_cut_behind_the_longest_column_name(text, column, sign, other,
         ("TAX", "begin with a column's name and a comparison"),
         ("NOBODY < 3", "begin with a column's name and a comparison"),
         ("TAX <=", "nothing to compare with"),
-        ("TAX == 3", "must be a column or a number"),
+        ("TAX === 3", "must be a column or a number"),
+        ("TAX <= A + REGION", "must be a column or a number"),
+        ("TAX <= A + ", "must be a column or a number"),
+        ("TAX <= A 5", "must be a column or a number"),
+        ("TAX <= HIRED + 5", "its sides are not of one kind"),
+        ("HIRED >= BORN + HIRED", "its sides are not of one kind"),
+        ("HIRED >= TAX + 5", "its sides are not of one kind"),
+        ("TAX = 1 implies", "must be a column or a number"),
+        ("implies TAX = 1", "begin with a column's name and a comparison"),
+        ("A = 1 implies TAX = 1 implies A = 2", "one comparison implies one other"),
+        ("A = 1 implies NOBODY = 1", "begin with a column's name and a comparison"),
         ("TAX <= INCOM", "must be a column or a number"),
         ("TAX < inf", "must be a column or a number"),
         ("BORN < 3", "must be a column or a date"),
@@ -78,7 +126,7 @@ def test_a_rule_is_cut_behind_the_longest_column_name(text, column, sign, other,
         ("TAX < REGION", "'TAX' and 'REGION' are not of one kind"),
         ("TAX < BORN", "not of one kind: whole number and date"),
         ("REGION < HOME", "'REGION' is text, which has no order"),
-        ("REGION == North", "begins with a sign stands in quotes"),
+        ("REGION = =North", "begins with a sign stands in quotes"),
     ],
 )
 def test_what_is_no_rule_is_refused_with_place_rule_and_remedy(text, why):
@@ -125,6 +173,20 @@ def test_violations_are_counted_record_by_record(before, after, sign, constant):
         assert counted.share == (
             broken / len(whole) if whole else pytest.approx(math.nan, nan_ok=True)
         )
+
+
+def test_implications_and_sums_are_counted_where_all_their_columns_have_values():
+    """A record without a value in the condition, or behind it, does not break the rule."""
+    table = {"AGE": [9, 9, 30, math.nan, 9], "WAGE": [0, 5, 5, 5, math.nan]}
+    sums = {"A": [0.3, 0.4, 7.0], "B": [0.1, 0.1, math.nan], "C": [0.2, 0.2, 1.0]}
+    kinds = dict.fromkeys("ABC", Kind.DECIMAL) | dict.fromkeys(("AGE", "WAGE"), Kind.WHOLE)
+    implied = parse_rule("AGE < 16 implies WAGE == 0", kinds)
+    summed = parse_rule("A == B + C", kinds)
+    (found,) = check_rules(table, table, rules=[implied])
+    assert (found.original.count, found.original.n_records, found.original.n_left_out) == (1, 3, 2)
+    (found,) = check_rules(sums, sums, rules=[summed])
+    # 0.1 + 0.2 is 0.30000000000000004 to a float.
+    assert (found.original.count, found.original.n_records, found.original.n_left_out) == (1, 2, 1)
 
 
 def test_text_and_dates_are_compared_as_they_are():

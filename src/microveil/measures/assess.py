@@ -18,7 +18,6 @@ from microveil.measures.correcting import compare_corrected
 from microveil.measures.measuring import measured
 from microveil.measures.opening import Opened, named, opened, tables_of
 from microveil.measures.registry import MEASURES
-from microveil.measures.rules import Rule, comparable, parse_rule
 from microveil.measures.subgroup_margins import subgroup_margins
 from microveil.measures.tables import Codes, Tables
 from microveil.measures.weighting import weights_of
@@ -26,6 +25,7 @@ from microveil.schema import Role
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Column, check_columns, column_of, numeric_look_of
 from microveil.table.blocks import Matrix, blocks_of, lacks_some, over_blocks, varying
+from microveil.table.record_rules import RecordRule, comparable, parse_rule
 from microveil.table.table import part_of_column
 
 __all__ = ["assess"]
@@ -96,8 +96,8 @@ def assess(
         subgroups that they make, before and after; of a new table with the margins that noise
         alone leaves them, see `docs/assessment.md`.
     rules : sequence of str, optional
-        Rules between columns of both tables, such as "TAX <= INCOME" or "AGE >= 18": how many
-        records break them, before and after; see `parse_rule`.
+        Rules between columns of both tables, such as "TAX <= INCOME", "AGE >= 18", "AGE < 16
+        implies WAGE == 0" or "AGE == YEAR - BIRTH": how many records break them, before and after.
     missing_codes : dict of lists, optional
         What stands for a missing value, by column, in either table: {"INCOME": [-9]}. Those that
         a `Release` or a guarantee brings with it are known.
@@ -261,7 +261,7 @@ def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:
             )
 
 
-def _rules(both: Opened, rules: Iterable[str] | None) -> tuple[Rule, ...] | None:
+def _rules(both: Opened, rules: Iterable[str] | None) -> tuple[RecordRule, ...] | None:
     """Read rules between columns that both tables have; None where none is given."""
     original, protected = both.original, both.protected
     kinds = {} if rules is None else {name: original.kind(name) for name in original.names}
