@@ -10,7 +10,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLA
   $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 # Of a wheelhouse: all that a steward's installation may use; Spark is its cluster's.
-EXTRAS ?= app,evaluate,excel,report,sql,stat,zstd
+EXTRAS ?= app,files,report
 
 KERNEL_TESTS := $(addprefix tests/unit/test_,noise.py record_linkage.py intervals.py \
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
@@ -136,7 +136,7 @@ test-dist: $(VENV)/.installed-dist-test ## Build wheel, wheelhouse and site, and
 	$(BIN)/python -m pytest -q -m dist tests/distribution
 
 test-extras: $(VENV)/.installed-dist-test ## Try each extra alone, in a fresh environment: needs an index
-	$(BIN)/python -m pytest -q -m dist tests/distribution -k extra
+	$(BIN)/python -m pytest -q -m dist -rs tests/distribution -k extra
 
 $(VENV)/.installed-dist-test: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,dist,site]'

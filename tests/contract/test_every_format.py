@@ -236,10 +236,10 @@ def test_an_extra_that_is_not_installed_is_named(tmp_path, monkeypatch):
     raw = save(tmp_path, "csv.zst").read_bytes()
     for module in ("backports.zstd", "compression.zstd"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(mv.FileError, match=r"not installed; .*pip install 'microveil\[zstd\]'"):
+    with pytest.raises(mv.FileError, match=r"not installed; .*pip install 'microveil\[files\]'"):
         read_file(tmp_path / "people.csv.zst")
     (tmp_path / "people.csv.zst").unlink()
-    with pytest.raises(mv.FileError, match=r"pip install 'microveil\[zstd\]'"):
+    with pytest.raises(mv.FileError, match=r"pip install 'microveil\[files\]'"):
         save(tmp_path, "csv.zst")
     assert not (tmp_path / "people.csv.zst").exists()
     assert raw

@@ -22,21 +22,20 @@ PEOPLE = pl.DataFrame({"AGE": range(20, 60), "TOWN": ["a", "b"] * 20})
 ASKED = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["AGE"], "bounds": {"AGE": (0, 99)}}
 FLAGS = ("--method=dp-um", "--k=3", "--epsilon=1", "--attributes=AGE", "--bounds=AGE=0:99")
 FLAGS += ("--resolution=AGE=1", "--keep=TOWN")
-# The formats that are written, by the extra that they need; the suffix of each file is its name,
-# but of SQLite's.
+# The formats that are written, by the extra that they need; CSV is written with each. The suffix of
+# each file is its name, but of SQLite's.
 FORMATS = {
-    "core": ("csv", "csv.gz", "tsv", "tsv.gz", "parquet", "arrow"),
-    "excel": ("xlsx",),
-    "sql": ("sqlite",),
-    "stat": ("sav", "zsav", "dta"),
-    "zstd": ("csv.zst", "tsv.zst"),
+    "core": ("csv.gz", "tsv", "tsv.gz", "parquet", "arrow"),
+    "files": ("xlsx", "sqlite", "sav", "zsav", "dta", "csv.zst", "tsv.zst"),
 }
 SUFFIXES = {"sqlite": "db"}
-# Libraries of one extra that no other may lean on.
-ALONE = {
-    "app": "starlette", "evaluate": "sklearn", "excel": "fastexcel", "sql": "adbc_driver_manager",
-    "stat": "pyreadstat", "spark": "pyspark", "pandas": "pandas",
-}  # fmt: skip
+# Libraries of each extra; no other extra may lean on them.
+LIBRARIES = {
+    "files": ("fastexcel", "xlsxwriter", "pyreadstat", "adbc_driver_manager"),
+    "report": ("altair", "vl_convert", "sklearn", "formulaic"),
+    "app": ("starlette", "uvicorn", "tomli_w"),
+    "spark": ("pyspark",),
+}
 
 
 def called(folder, *arguments):
@@ -67,14 +66,15 @@ def core(folder):
     assert (folder / "reported" / "report.html").exists()
 
 
-def evaluate(folder):
-    """Check that models learn."""
-    called(folder, "assess", "people.csv", "csv-made/data.csv", "--attributes=AGE,TOWN",
-        "--classes=TOWN")  # fmt: skip
+def files(folder):
+    """Check all formats with a library: SAS, which is read alone, and PostgreSQL if it is here."""
+    from sas_files import write_sas7bdat, write_xpt
 
-
-def sql(folder):
-    """Check tables of PostgreSQL, where a server is installed."""
+    write_xpt(PEOPLE, folder / "people.xpt")
+    write_sas7bdat(PEOPLE, folder / "people.sas7bdat")
+    for name in ("people.xpt", "people.sas7bdat"):
+        called(folder, "inspect", name, "-o", f"{name}.toml")
+        called(folder, "protect", name, *FLAGS, "--format=sav", "-o", f"{name}-out")
     if PROGRAMS is None:
         print("PostgreSQL left out: it is not installed")  # noqa: T201
         return
@@ -85,15 +85,14 @@ def sql(folder):
         assert mv.read(table).frame["TOWN"].equals(PEOPLE["TOWN"])
 
 
-def stat(folder):
-    """Check files of SAS, which are read alone."""
-    from sas_files import write_sas7bdat, write_xpt
-
-    write_xpt(PEOPLE, folder / "people.xpt")
-    write_sas7bdat(PEOPLE, folder / "people.sas7bdat")
-    for name in ("people.xpt", "people.sas7bdat"):
-        called(folder, "inspect", name, "-o", f"{name}.toml")
-        called(folder, "protect", name, *FLAGS, "--format=sav", "-o", f"{name}-out")
+def report(folder):
+    """Check that a report has its charts, and that models and regressions are fitted."""
+    called(folder, "protect", "people.csv", *FLAGS, "--public-report", "-o", "charted")
+    page = (folder / "charted" / "report.html").read_text("utf-8")
+    assert "<svg" in page
+    assert "Charts are left out" not in page
+    called(folder, "assess", "people.csv", "charted/data.csv", "--attributes=AGE,TOWN",
+        "--classes=TOWN", "--formula=AGE ~ TOWN")  # fmt: skip
 
 
 def spark(folder):
@@ -119,17 +118,18 @@ def pandas(_folder):
 
 def main(extra):
     """Try an extra in a folder that is left empty."""
-    strangers = [lib for name, lib in ALONE.items() if name != extra and find_spec(lib)]
-    if extra == "spark":
-        strangers = [one for one in strangers if one != "pandas"]
-    assert not strangers, f"{extra} is not alone: {strangers}"
+    asked = [*LIBRARIES] if extra == "all" else [extra]
+    strange = {name: [*filter(find_spec, LIBRARIES[name])] for name in {*LIBRARIES} - {*asked}}
+    assert not any(strange.values()), f"{extra} is not alone: {strange}"
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         PEOPLE.write_csv(folder / "people.csv")
-        for name in FORMATS.get(extra, ("csv",)):
-            check_format(folder, name)
-        if more := globals().get(extra):
-            more(folder)
+        check_format(folder, "csv")
+        for one in asked:
+            for name in FORMATS.get(one, ()):
+                check_format(folder, name)
+            if more := globals().get(one):
+                more(folder)
 
 
 if __name__ == "__main__":

@@ -139,6 +139,11 @@ def test_metadata_say_what_pyproject_says_and_invent_nothing(wheel):
     assert not invented & {*said.keys()}
 
 
+def test_an_index_would_take_both(wheel, archive):
+    """Metadata and licence have no fault, and the read-me can be shown, as twine checks them."""
+    run(sys.executable, "-m", "twine", "check", "--strict", wheel, archive, folder=wheel.parent)
+
+
 def test_the_source_distribution_holds_sources_and_docs_alone(archive):
     """Licence, read-me and changelog; no tests, no data of theirs, no products."""
     with tarfile.open(archive) as opened:
@@ -178,24 +183,32 @@ def plain(wheel, tmp_path_factory):
     return folder
 
 
-# An extra by its name; pandas for those who bring their own frames. Spark needs Java.
-OF_TESTS = {"test", "browser", "coverage", "check", "bench", "site", "dist"}
-ALONE = ["pandas", *(e for e in DECLARED["optional-dependencies"] if e not in OF_TESTS)]
-ALONE = [one for one in ALONE if one != "spark" or shutil.which("java")]
+JAVA = pytest.mark.skipif(not shutil.which("java"), reason="Spark left out: Java is not installed")
+WITH_SPARK = [pytest.param(extra, marks=JAVA) for extra in ("spark", "all")]
 
 
-@pytest.mark.parametrize("extra", ALONE)
+@pytest.mark.parametrize("extra", ["pandas", "files", "report", "app", *WITH_SPARK])
 def test_an_extra_works_alone(wheel, plain, tmp_path, extra):
-    """Files of each of its formats are read, released and written, with no other extra there."""
+    """What it is for is done with no other extra there; pandas is for those who bring frames."""
     folder = tmp_path / "environment"
     shutil.copytree(plain, folder, symlinks=True, copy_function=os.link)
     python = folder / "bin" / "python"
     wanted = "pandas" if extra == "pandas" else f"{wheel}[{extra}]"
     run(python, "-m", "pip", "install", "--quiet", wanted, folder=tmp_path)
     run(python, TRIED, extra, folder=tmp_path)
-    if extra == "app":
+    if extra in {"app", "all"}:
         run(python, "-m", "microveil", "demo", "-o", "demo", folder=tmp_path)
         check_page((python, "-m", "microveil"), tmp_path)
+
+
+def test_names_of_extras_of_before_still_install(wheel, plain, tmp_path):
+    """Instructions that were written for an earlier version bring at least what they brought."""
+    asked = f"{wheel}[disk,evaluate,excel,sql,stat,zstd]"
+    said = run(plain / "bin" / "pip", "install", "--dry-run", asked, folder=tmp_path)
+    brought = said.partition("Would install ")[2].lower().replace("_", "-")
+    before = ("scikit-learn", "formulaic", "fastexcel", "xlsxwriter", "pyreadstat",
+        "adbc-driver-postgresql", "adbc-driver-sqlite", "backports.zstd")  # fmt: skip
+    assert [name for name in before if f"{name}-" not in brought] == []
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """What works with the libraries that pip installs by itself, and no others."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -64,8 +65,17 @@ def test_statistical_files_need_no_pandas(tmp_path):
 
 
 def test_what_pandas_frames_and_the_disk_need_is_always_installed():
-    """Pyarrow is required, no extra asks for it again, and the extra `disk` is still a name."""
+    """Pyarrow is required, and no extra asks for it again."""
     assert any(one.startswith("pyarrow>=") for one in DECLARED["dependencies"])
     extras = DECLARED["optional-dependencies"]
     assert not [one for listed in extras.values() for one in listed if one.startswith("pyarrow")]
-    assert extras["disk"] == []
+
+
+def test_messages_and_docs_name_the_extras_that_there_are():
+    """Errors, templates, docs and the read-me say `microveil[NAME]` of no name of before."""
+    said = re.compile(r"(?:microveil[^\s']*|whl\)\")\[([a-z,]+)]|extra=\"(\w+)\"|extra `+(\w+)`")
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.*")]
+    texts = [path.read_text("utf-8") for path in pages if path.suffix in {".py", ".md", ".html"}]
+    named = [name for text in texts for found in said.findall(text) for name in found if name]
+    told = {one for names in named for one in names.split(",")} - {"forbid"}  # pydantic's word
+    assert told == {"files", "report", "app", "spark"} < {*DECLARED["optional-dependencies"]}

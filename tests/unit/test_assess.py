@@ -168,9 +168,9 @@ def test_classifiers_go_by_the_full_name_of_scikit_learn():
 def test_without_scikit_learn_its_extra_is_named(tables, monkeypatch):
     """Where it is not installed, the message says what to install."""
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    with pytest.raises(RequestError, match=r"microveil\[evaluate\]"):
+    with pytest.raises(RequestError, match=r"microveil\[report\]"):
         named_classifier("sklearn.tree.DecisionTreeClassifier")
-    with pytest.raises(RequestError, match=r"microveil\[evaluate\]"):
+    with pytest.raises(RequestError, match=r"microveil\[report\]"):
         mv.assess(*tables, classes="REGION", estimator=TREE)
 
 

@@ -152,7 +152,7 @@ def test_formulas_that_cannot_be_read_are_refused(text):
 def test_without_formulaic_the_extra_is_named(monkeypatch):
     """Also where a formula is only read."""
     monkeypatch.setitem(sys.modules, "formulaic", None)
-    with pytest.raises(RequestError, match=r"microveil\[evaluate\]"):
+    with pytest.raises(RequestError, match=r"microveil\[report\]"):
         parse_formula("Y ~ A")
 
 

@@ -172,7 +172,7 @@ def _of_zstd(raw: bytes) -> Iterator[bytes]:
 def _zstd() -> Any:
     """Return Python's own library, or before 3.14 the one that became it."""
     module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    return of_extra(module, extra="zstd", place=".zst", purpose="zstd is packed and unpacked")
+    return of_extra(module, extra="files", place=".zst", purpose="zstd is packed and unpacked")
 
 
 def _zstd_error() -> type[Exception]:

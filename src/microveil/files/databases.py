@@ -34,8 +34,8 @@ def driver(name: str, place: str, title: str) -> Any:
         If it is not installed, with the command that installs it.
     """
     purpose = f"{title} tables are read and written"
-    of_extra("adbc_driver_manager", extra="sql", place=place, purpose=purpose)
-    return of_extra(f"{name}.dbapi", extra="sql", place=place, purpose=purpose)
+    of_extra("adbc_driver_manager", extra="files", place=place, purpose=purpose)
+    return of_extra(f"{name}.dbapi", extra="files", place=place, purpose=purpose)
 
 
 def identifier(name: str) -> str:

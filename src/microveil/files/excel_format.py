@@ -51,7 +51,7 @@ _ZIP_ERRORS = (
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: ARG001
     """Read the cells of a workbook's only sheet."""
-    library = of_extra("fastexcel", extra="excel", place=str(path), purpose="Excel files are read")
+    library = of_extra("fastexcel", extra="files", place=str(path), purpose="Excel files are read")
     # It warns of columns by their names, which are a person's values in a sheet without a header.
     logging.getLogger("fastexcel").setLevel(logging.CRITICAL)
     check_filled(path, raw)
@@ -233,7 +233,7 @@ def batches(
 ) -> Iterator[bytes]:
     """Write a table as the one sheet of a workbook."""
     library = of_extra(
-        "xlsxwriter", extra="excel", place="Excel", purpose="Excel files are written"
+        "xlsxwriter", extra="files", place="Excel", purpose="Excel files are written"
     )
     table = stored(frame, EXCEL)
     _check_end(table)

@@ -28,10 +28,10 @@ def of_extra(module: str, *, extra: str, place: str, purpose: str) -> Any:
 
     Examples
     --------
-    >>> of_extra("no_such", extra="stat", place="people.sav", purpose="SPSS files are read")
+    >>> of_extra("no_such", extra="files", place="people.sav", purpose="SPSS files are read")
     Traceback (most recent call last):
     microveil.errors.FileError: people.sav: SPSS files are read by no_such, which is not installed;
-    install it with: pip install 'microveil[stat]'.
+    install it with: pip install 'microveil[files]'.
     """
     try:
         return importlib.import_module(module)

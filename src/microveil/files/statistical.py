@@ -128,7 +128,7 @@ def _read(
 ) -> tuple[pl.DataFrame, Any, dict[str, Column]]:
     """Read a file by pyreadstat: numbers as they are stored, metadata, and how columns are."""
     purpose = f"{package.title} files are read"
-    library = of_extra("pyreadstat", extra="stat", place=str(path), purpose=purpose)
+    library = of_extra("pyreadstat", extra="files", place=str(path), purpose=purpose)
     codec = _codec(text, package)
     encoding = {} if codec is None else {"encoding": _EACH_BYTE}
     try:
@@ -364,7 +364,7 @@ def written(
 ) -> Iterator[bytes]:
     """Write a file by a function of pyreadstat, in one part."""
     purpose = f"{title} files are written"
-    library = of_extra("pyreadstat", extra="stat", place=title, purpose=purpose)
+    library = of_extra("pyreadstat", extra="files", place=title, purpose=purpose)
     frame = pl.DataFrame(columns)
     said = {name: labels[name].column for name in frame.columns if name in labels}
     options["column_labels"] = {name: label for name, label in said.items() if label}

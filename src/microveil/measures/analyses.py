@@ -185,7 +185,7 @@ def named_classifier(name: str) -> Any:
         raise RequestError(
             "estimator",
             "it needs scikit-learn, which is not installed",
-            "install it with: pip install 'microveil[evaluate]'",
+            "install it with: pip install 'microveil[report]'",
         ) from None
     made = _made(name)
     if made is None or not base.is_classifier(made):

@@ -218,7 +218,7 @@ def _scikit_learn(module: str) -> Any:
         raise RequestError(
             "classification",
             "it needs scikit-learn, which is not installed",
-            "install it with: pip install 'microveil[evaluate]'",
+            "install it with: pip install 'microveil[report]'",
         ) from None
 
 

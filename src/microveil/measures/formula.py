@@ -131,7 +131,7 @@ def _formulaic() -> Any:
         raise RequestError(
             "formula",
             "it needs formulaic, which is not installed",
-            "install it with: pip install 'microveil[evaluate]'",
+            "install it with: pip install 'microveil[report]'",
         ) from None
 
 
