@@ -1,9 +1,9 @@
 """What users can name: attributes, arguments, flags, formats; each with a test that holds it.
 
 `tests/surface.json` has a line for each: "code" of what `of_the_code` finds, "features" of files by
-hand. A line that goes moves to "gone", with the words of the changelog that say so; "ever" counts
-all lines that there were. `python -m surface` says which lines are missing, and which name no test
-but that of their name.
+hand. A line that goes moves to "gone", with the words of CHANGELOG.md or docs/upgrading.md that say
+so; "ever" counts all lines that there were. `python -m surface` says which lines are missing, and
+which name no test but that of their name.
 """
 
 import functools

@@ -81,3 +81,8 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_changelog_stays_short_enough_to_be_read():
+    """At most 1,500 words: what somebody who upgrades needs besides stands in Upgrading."""
+    assert len((ROOT / "CHANGELOG.md").read_text("utf-8").split()) <= 1500
