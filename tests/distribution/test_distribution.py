@@ -18,8 +18,6 @@ from zipfile import ZipFile
 
 import pytest
 
-import wheelhouse
-
 pytestmark = pytest.mark.dist
 
 ROOT = Path(__file__).parents[2]
@@ -215,7 +213,8 @@ def test_names_of_extras_of_before_still_install(wheel, plain, tmp_path):
 def gathered(wheel, tmp_path_factory):
     """What `make wheelhouse` makes."""
     folder = tmp_path_factory.mktemp("wheels") / "wheelhouse"
-    assert wheelhouse.main([str(wheel), str(folder), "--extras", EXTRAS]) == 0
+    script = ROOT / "distribution" / "wheelhouse.py"
+    run(sys.executable, script, wheel, folder, "--extras", EXTRAS, folder=folder.parent)
     return folder
 
 
