@@ -1,4 +1,4 @@
-"""What a notebook prints of a release, a plan and a guarantee: the promise, and no value."""
+"""What a notebook shows: a promise without a value, and tables whose names run nowhere."""
 
 import html
 import re
@@ -9,6 +9,7 @@ import pytest
 
 import microveil as mv
 from microveil.guarantee import Guarantee
+from microveil.text.figures import figure
 
 NAME = '<script>alert("A&B")</script>'
 # Values found nowhere else: seven digits that no figure of a promise has.
@@ -60,7 +61,7 @@ def test_a_page_runs_no_name(made):
     parser.handle_starttag = lambda tag, given: tags.add((tag, *given))
     for value in (release, plan, release.guarantee):
         parser.feed(value._repr_html_())
-    assert tags <= {("p",), ("strong",), ("br",), ("ul",), ("li",)}
+    assert tags <= {("p",), ("strong",), ("ul",), ("li",)}
     words = html.unescape(re.sub(r"<[^>]*>", " ", release._repr_html_()))
     for line in release.guarantee.summary().splitlines():
         assert " ".join(line.split()) in " ".join(words.split())
@@ -72,3 +73,25 @@ def test_a_guarantee_that_was_read_is_escaped_too():
     contents = mv.protect(table, method="mdav", k=5, attributes="AGE").guarantee.to_dict()
     contents |= {"method": "<i>m</i>", "title": "<script>t</script>"}
     assert not re.search("<i>|<script>", Guarantee.from_dict(contents)._repr_html_())
+
+
+def test_a_comparison_and_an_advice_are_tables_that_run_no_name():
+    """The first table with its figures, the sentences, and of all names and values the names."""
+    table = {NAME: VALUES, "<b>": np.arange(60) % 7}
+    asked = {"attributes": [NAME], "bounds": {NAME: (0, 10_000_000)}}
+    found = mv.compare(table, methods=["dp-um", "mdav"], k=5, epsilon=[1, 3], runs=2, **asked)
+    advice = mv.advise(table, method="dp-um", k=5, epsilon=0.1, **asked)
+    tags = set()
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, given: tags.add((tag, *given))
+    for value in (found, advice):
+        shown = value._repr_html_()
+        parser.feed(shown)
+        assert shown.count("<table>") == 1 + (value is advice)
+        assert not any(cell in shown for cell in VALUES.astype(str))
+    assert tags <= {(tag,) for tag in ("p", "strong", "ul", "li", "table", "tr", "th", "td")}
+    best = found.summary.filter(method="mdav")["information_loss"].item()
+    assert f"<td>{figure(best)}" in found._repr_html_()
+    assert html.escape(NAME) in advice._repr_html_()
+    assert f"<td>{figure(advice.asked.over_variance)}</td>" in advice._repr_html_()
+    assert f"{found.summary.height} configurations, 5 runs" in found._repr_html_()

@@ -22,14 +22,17 @@ from microveil.protect.plan import Plan, kept_scope
 from microveil.protect.planning import plan_alone, plan_of, refuse_exact_cells
 from microveil.protect.recipe import takes
 from microveil.protect.settling import settle
-from microveil.text import aligned, one_line
+from microveil.text import listed
+from microveil.text.document import Block, Document, Tabulated, heading, paragraph, tabulated
 from microveil.text.figures import figure
+from microveil.text.notebook import as_html
 from microveil.text.pictures import pictured
 
 __all__ = ["Advice", "advice_and_plan", "advise"]
 
 # How many options a person is shown.
 SHOWN = 5
+MEANING = "Squared error over variance, before any noise is drawn; 1 = as good as the mean alone."
 ON_STAND_IN = (
     "It says how far values move once both tables are sorted, and nothing of rows. It was drawn "
     "on a stand-in whose values lie evenly over the declared domains: of a skewed attribute it "
@@ -109,51 +112,58 @@ class Advice:
         """
         return pictured("advice_plot", self)
 
+    def document(self) -> Document:
+        """Say in a document what to expect, and what would be better: see `is_public`.
+
+        Returns
+        -------
+        Document
+        """
+        blocks: list[Block] = [heading(1, f"To expect of {self.asked}"), paragraph(MEANING)]
+        blocks += [paragraph(ON_STAND_IN)] if self.asked.of_distributions else []
+        blocks.append(self._errors())
+        if self.refused is not None:
+            blocks.append(paragraph(f"But protect would refuse it. {self.refused}."))
+        for part in self.parts:
+            blocks.append(heading(2, f"Of {listed(part.attributes)}, by {part.asked}"))
+            blocks += _better(part) or [paragraph("Nothing else at hand does for a part.")]
+        blocks += _better(self)
+        if self.linkage is not None:
+            blocks.append(paragraph(str(self.linkage)))
+        blocks.append(paragraph(OF_PUBLIC_FIGURES if self.is_public else OF_DATA))
+        return Document(tuple(blocks))
+
     def to_text(self) -> str:
         """Return the advice for a terminal."""
-        rows: list[tuple[str, ...]] = [("attribute", "error/variance")]
+        return self.document().to_text()
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the errors to expect, and what would be better."""
+        return as_html(self.document().blocks)
+
+    def _errors(self) -> Tabulated:
+        rows = []
         for name, entry in self.expected.items():
             instead = "commonest" if entry.of_categories else "mean"
-            verdict = [f"worse than publishing the {instead}"] if entry.hopeless else []
-            rows.append((one_line(name), figure(entry.over_variance), *verdict))
-        rows.append(("mean", figure(self.asked.over_variance)))
-        lines = [
-            f"To expect of {self.asked}: squared error over variance, before any noise is drawn.",
-            *([ON_STAND_IN] if self.asked.of_distributions else []),
-            "",
-            *aligned(rows, left=(0, 2)),
-            "",
-        ]
-        if self.refused is not None:
-            lines += [f"But protect would refuse it. {one_line(self.refused)}.", ""]
-        for part in self.parts:
-            lines += [*part.as_a_part(), ""]
-        lines += self._options_in_words()
-        if self.linkage is not None:
-            lines += ["", str(self.linkage)]
-        lines += [*([] if self.parts else [""]), OF_PUBLIC_FIGURES if self.is_public else OF_DATA]
-        return "\n".join(lines) + "\n"
+            verdict = f"worse than publishing the {instead}" if entry.hopeless else ""
+            rows.append([name, figure(entry.over_variance), verdict])
+        rows.append(["mean", figure(self.asked.over_variance), ""])
+        return tabulated(["attribute", "error/variance", ""], rows)
 
-    def as_a_part(self) -> list[str]:
-        """Say what would be better for a part, whatever becomes of the others."""
-        named = ", ".join(map(one_line, self.attributes))
-        weighed = self._options_in_words() or ["Nothing else at hand does for a part."]
-        return [f"Of {named}, by {self.asked}:", *weighed]
 
-    def _options_in_words(self) -> list[str]:
-        """List what is better than the mean; else say that nothing is, and what is least bad."""
-        useful = [option for option in self.options if option.over_variance <= 1]
-        if not self.options:
-            return []
-        lines = [f"Best for the same epsilon at {self.scope} scope:"]
-        if not useful:
-            lines = [
-                f"At {self.scope} scope nothing at hand does better than publishing the mean:",
-                "allow a larger epsilon, a weaker scope or fewer attributes. Nearest to it comes:",
-            ]
-        shown = useful or self.options[:1]
-        weighed = ((figure(option.over_variance), str(option)) for option in shown)
-        return lines + aligned(weighed, widths=(10,), left=(1,), indent="  ")
+def _better(advice: Advice) -> list[Block]:
+    """Tabulate what is better than the mean; else say that nothing is, and the least bad."""
+    useful = [option for option in advice.options if option.over_variance <= 1]
+    if not advice.options:
+        return []
+    said = f"Best for the same epsilon at {advice.scope} scope:"
+    if not useful:
+        said = (
+            f"At {advice.scope} scope nothing at hand does better than publishing the mean: "
+            "allow a larger epsilon, a weaker scope or fewer attributes. Nearest to it comes:"
+        )
+    rows = [[figure(one.over_variance), str(one)] for one in useful or advice.options[:1]]
+    return [paragraph(said), tabulated(["error/variance", "request"], rows)]
 
 
 def _part_as_dict(part: Advice) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from microveil.compare.store import opened
 from microveil.errors import RequestError
 from microveil.files.disk import written_text
 from microveil.measures.registry import MEASURES
-from microveil.text.document import Document
+from microveil.text.document import Document, Heading, Items, heading
+from microveil.text.notebook import as_html
 
 __all__ = ["Comparison", "flat", "mean_with_interval", "summary_of"]
 
@@ -118,8 +119,21 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Name the comparison without its figures: notebooks print it."""
+        return f"Comparison({self._size})"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook what does best by the first thing that ranks: for the custodian."""
+        blocks = self.document.blocks[1:]
+        places = [place for place, block in enumerate(blocks) if isinstance(block, Heading)]
+        first = blocks[: places[1] if len(places) > 1 else None]
+        sentences = [block for block in blocks[len(first) :] if isinstance(block, Items)]
+        title = f"Comparison of {self._size} (for the custodian, not for logs)"
+        return as_html([heading(1, title), *first, *sentences[:1]])
+
+    @property
+    def _size(self) -> str:
         runs = self.table["run"].drop_nulls().len()
-        return f"Comparison({self.summary.height} configurations, {runs} runs)"
+        return f"{self.summary.height} configurations, {runs} runs"
 
     def to_dict(self) -> dict[str, Any]:
         """Return summary, frontier and answer as JSON knows them: no NaN, no infinity."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ from microveil.guarantee.scope import Model, Scope, Scopes
 from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
 from microveil.schema import Kind
 from microveil.text import enumerated, listed, one_line
-from microveil.text.document import Document
+from microveil.text.document import Document, heading, items, paragraph
+from microveil.text.notebook import as_html
 
 __all__ = ["Guarantee", "statement_of"]
 
@@ -311,10 +311,9 @@ class Guarantee:
 
     def _repr_html_(self) -> str:
         """Say for a notebook what is promised, as `summary` does."""
-        first, *others = (escape(one_line(line.strip())) for line in self.summary().splitlines())
-        title = f"{escape(one_line(self.title))} ({escape(one_line(self.method))})"
-        listed = "".join(f"<li>{line}</li>" for line in others)
-        return f"<p><strong>{title}</strong><br>{first}</p>" + (listed and f"<ul>{listed}</ul>")
+        first, *others = self.summary().splitlines()
+        blocks = heading(1, f"{self.title} ({self.method})"), paragraph(first)
+        return as_html((*blocks, items(others)) if others else blocks)
 
     def statement(self) -> str:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from microveil.guarantee import Guarantee
@@ -36,13 +35,11 @@ from microveil.text import listed, shortened
 from microveil.text.document import (
     Block,
     Document,
-    Heading,
-    Items,
     Strong,
     heading,
     items,
-    plain,
 )
+from microveil.text.notebook import as_html
 from microveil.text.pictures import pictured
 
 __all__ = ["Assessment"]
@@ -228,11 +225,7 @@ class Assessment:
 
     def _repr_html_(self) -> str:
         """Show a notebook the figures that matter and what moved: for the custodian."""
-        title, lines, *_ = self.document().blocks
-        assert isinstance(title, Heading) and isinstance(lines, Items)  # noqa: S101, PT018
-        listed = "".join(f"<li>{escape(plain(line))}</li>" for line in lines.items)
-        picture: str = pictured("first_picture", self)
-        return f"<p><strong>{escape(plain(title.text))}</strong></p>{picture}<ul>{listed}</ul>"
+        return as_html(self.document().blocks[:2], pictured("first_picture", self))
 
     def plot(self) -> Any:
         """Chart how columns and pairs moved and what was found again: for the custodian.

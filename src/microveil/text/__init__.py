@@ -4,6 +4,7 @@ readable    names and other text of a table, so that they do nothing where they 
 document    headings, paragraphs, lists and tables as a value, and that as Markdown
 templates   documents from jinja2 templates
 aligned     rows under each other, for a terminal
+notebook    documents as a notebook shows them
 pictures    charts of values, for notebooks
 """
 
