@@ -153,7 +153,7 @@ def proposed_column(look: Looked, name: str) -> ProposedColumn:
     found, is_protected = missing_seen(look.table, name), role in PROTECTED
     lines: list[Line] = [("", remarks.titled(one_line(one.own.label)))] if one.own.label else []
     lines.append((f'role = "{role}"', remark))
-    looks = numeric_look_of(look.table, name)
+    looks = None if one.is_listed else numeric_look_of(look.table, name)
     if looks is not None:
         lines.append(("", remarks.looks_like(looks)))
     lines.append((f'type = "{one.kind.value}"', None))

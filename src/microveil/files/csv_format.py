@@ -19,7 +19,7 @@ from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.structure import check_structure, names_in
-from microveil.files.text import TextFormat
+from microveil.files.text import TextFormat, place
 from microveil.table import Labels
 from microveil.table.column_files import ColumnFiles, columns_of, height_of, side_by_side
 from microveil.table.memory import check_reading
@@ -125,7 +125,16 @@ class _Opened:
             found[name] = infer(sample[name], self.text)
             if unlike and not isinstance(found[name], pl.Date):  # of the first thousand years
                 found[name] = pl.String()
+        self._refuse_second_header(found)
         return self._fitting(found)
+
+    def _refuse_second_header(self, found: Mapping[str, pl.DataType | Misfit | None]) -> None:
+        """Refuse a second line of names: text above the numbers of every column that has any."""
+        n = sum(isinstance(own, Misfit) and own.index == 0 for own in found.values())
+        if n > 1 and not any(own in (pl.Int64, pl.Float64) for own in found.values()):
+            rule = f"text stands above the numbers of {n} columns, like a second line of names"
+            remedy = "delete line 1 or line 2, whichever has the names that you do not want"
+            raise FileError(place(self.path, 2), rule, remedy)
 
     def _sample(self) -> pl.DataFrame:
         """Read the first records as text."""

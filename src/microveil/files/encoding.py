@@ -7,7 +7,7 @@ from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files.file_bytes import FileBytes
-from microveil.files.text import TextFormat, place
+from microveil.files.text import TextFormat, other_encoding, place
 
 __all__ = ["as_utf8", "by_mark", "check_readable", "check_utf8"]
 
@@ -27,6 +27,7 @@ _NO_TEXT = {
 _UTF8_MARK = codecs.BOM_UTF8
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST = 8  # bytes of a character, which may be cut where the first bytes end
+_LOOK = 1 << 12  # bytes by which another encoding is named
 _VISIBLE = re.compile(rb"[^ \t\r\n\xef\xbb\xbf]")
 
 
@@ -107,6 +108,6 @@ def _undecodable(path: Path, raw: bytes | FileBytes, text: TextFormat, start: in
         line = raw[:start].decode(text.encoding, "ignore").count("\n") + 1
     else:
         line = raw.count(b"\n", 0, start) + 1
-    other = "latin-1" if text.codec.startswith("utf-8") else "utf-8"
-    rule = f"every byte must be {text.codec}, and one is not"
+    rule = f"the text must be {text.codec}, and a byte is not"
+    other = other_encoding(raw[start : start + _LOOK], text.codec)
     return FileError(place(path, line), rule, f"pass the file's encoding, often --encoding {other}")

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files.file_bytes import FileBytes
-from microveil.files.text import CANDIDATES, TextFormat, place
+from microveil.files.text import CANDIDATES, TextFormat, other_encoding, place
 from microveil.table.frames import PATTERN_RULE, pattern_among
 
 __all__ = ["check_beginning", "names_of"]
@@ -20,6 +22,10 @@ _NO_NAMES = frozenset(
         *("NA", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "null", "NULL"),
     ]
 )
+# Numbers with a decimal comma, with points between thousands too, and dates as 31.12.1980.
+_COMMA = re.compile(r"[+-]?[0-9.]*[0-9],[0-9]+")
+_POINTS = re.compile(r"[+-]?[0-9]{1,3}([.][0-9]{3})+,[0-9]+")
+_DAY_FIRST = re.compile(r"[0-3]?[0-9][.][01]?[0-9][.][12][0-9]{3}")
 _NOTE = re.compile(rb"\"?sep=(.)\"?\r?\n", re.IGNORECASE)
 _LOOK = 1 << 16  # bytes, for seeing whether another separator was meant
 
@@ -41,8 +47,24 @@ def check_beginning(path: Path, data: bytes | FileBytes, text: TextFormat) -> No
     for candidate, shown in CANDIDATES.items():
         widths = _widths(look, candidate)
         if candidate != text.separator and widths and widths[0] > 1 and len(set(widths)) == 1:
-            rule = f"the header must be cut by the separator, and it is cut by {shown}"
-            raise FileError(place(path, 1), rule, f"pass --separator {shown}")
+            rule = (
+                f"the columns are separated by {shown}, not by {CANDIDATES.get(text.separator, '')}"
+            )
+            flags = [f"--separator {shown}", *_flags(look, candidate, data[:_LOOK], text)]
+            raise FileError(place(path, 1), rule, f"pass {' '.join(flags)}")
+
+
+def _flags(look: str, separator: str, raw: bytes, text: TextFormat) -> Iterator[str]:
+    """Guess by the first records what else has to be said of a file that another program wrote."""
+    rows = itertools.islice(csv.reader(io.StringIO(look, newline=""), delimiter=separator), 1, 100)
+    cells = [cell.strip() for row in rows for cell in row]
+    if separator != "," and text.decimal == "." and any(map(_COMMA.fullmatch, cells)):
+        yield "--decimal ,"
+        yield from ["--thousands ."] if any(map(_POINTS.fullmatch, cells)) else []
+    if not text.dates and any(map(_DAY_FIRST.fullmatch, cells)):
+        yield "--dates DMY"
+    if "\N{REPLACEMENT CHARACTER}" in look and text.codec == "utf-8":
+        yield f"--encoding {other_encoding(raw, text.codec)}"
 
 
 def _widths(look: str, separator: str) -> list[int]:
@@ -68,8 +90,8 @@ def names_of(path: Path, header: bytes, text: TextFormat) -> list[str]:
         rows = csv.reader(io.StringIO(header.decode(), newline=""), delimiter=text.separator)
         names = next(rows)
     except UnicodeDecodeError:
-        rule = f"every byte must be {text.codec}, and one is not"
-        remedy = "pass the file's encoding, often --encoding latin-1"
+        rule = f"the text must be {text.codec}, and a byte is not"
+        remedy = f"pass the file's encoding, often --encoding {other_encoding(header, text.codec)}"
         raise FileError(place(path, 1), rule, remedy) from None
     except csv.Error:
         rule = "the first line must hold the names of the columns"
@@ -96,7 +118,7 @@ def _wrong_name(name: str, column: str, n_names: int) -> tuple[str, str] | None:
     """Rule and remedy where a name is none."""
     if not name.strip():
         rule = f"every column must have a name, and {column} of {n_names} has none"
-        return rule, "name it in the header"
+        return rule, "name it there; if line 2 has the names, delete line 1"
     begins = f"the first line must name the columns, and {column} has"
     if not any(map(str.isalpha, name)) or _EXPONENT.match(name):
         remedy = "add a line of names; a name that is a number or a sign wants a letter to it"

@@ -11,6 +11,7 @@ __all__ = [
     "THOUSANDS",
     "UNSAID",
     "TextFormat",
+    "other_encoding",
     "place",
     "quoted",
     "text_format",
@@ -162,6 +163,21 @@ def text_format(
     if separator == "\\t":
         said["separator"] = "\t"
     return replace(UNSAID, **said, said=frozenset(said))
+
+
+def other_encoding(some: bytes, codec: str) -> str:
+    """Name the encoding that text is often in if it is not in another.
+
+    >>> other_encoding("Müller".encode("cp1252"), "utf-8"), other_encoding(b"", "cp1252")
+    ('cp1252', 'utf-8')
+    """
+    if not codec.startswith("utf-8"):
+        return "utf-8"
+    try:
+        some.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
 
 
 def place(path: Path, line: int) -> str:

@@ -163,8 +163,10 @@ def _words(table: Table, name: str) -> NDArray[Any]:
     if not table.kind(name).is_numeric:
         return table.words(name)
     numbers = table.numbers(name)
-    words = numbers.values.astype(np.int64).astype(np.str_)
-    return words if numbers.missing is None else np.where(numbers.missing, "", words)
+    if numbers.missing is None:
+        return numbers.values.astype(np.int64).astype(np.str_)
+    held = np.where(numbers.missing, 0, numbers.values)  # NaN has no whole number
+    return np.where(numbers.missing, "", held.astype(np.int64).astype(np.str_))
 
 
 def _numbers(table: Table, name: str) -> Float:
