@@ -244,15 +244,21 @@ def test_names_are_text(html):
     assert html.count("sha256-") == n_programs == 3
 
 
-def test_the_table_follows_what_is_chosen_on_the_map(html):
+def test_the_table_follows_what_is_chosen_below_the_map(html):
     """By the scope and the methods that the chart knows, and by columns of these contents."""
     data = re.search(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)[1]
     spec = json.loads(data)
-    known = [one["name"] for one in (*spec["params"], *spec["layer"][0]["params"])]
-    assert [name for name in known if f"view.signal('{name}')" in html] == ["scope", "methods"]
+    assert [one["name"] for one in spec["params"]] == ["scope", "methods"]
+    assert "view.signal('scope', scope).signal('methods', methods)" in html
     values = spec["data"]["values"]
     told = {(row[0], row[1]) for row in table_of(html)[1]}
     assert {(point["method"], point["scope"]) for point in values} == told
+    controls = re.findall(r'<input type="\w+" name="(\w+)" value="([^"]+)"', html)
+    assert {*controls} == {
+        ("scope", "all"),
+        *(("scope", scope) for _, scope in told),
+        *(("method", method) for method, _ in told),
+    }
 
 
 def test_where_there_is_no_map_the_page_says_why():

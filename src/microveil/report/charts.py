@@ -187,21 +187,20 @@ def _names(field: str, order: Sequence[str]) -> dict[str, Any]:
 def _row(name: str, move: ColumnMove, sampling: float | None) -> dict[str, Any]:
     beyond = UNKNOWN if sampling is None else BEYOND if move.distance > sampling else WITHIN
     changes = changes_in_words(move)
-    marked = [
-        changes[what]
-        for what, change in (
-            ("mean", move.mean_change),
-            ("spread", move.spread_change),
-            ("commonest value", move.share_change),
-        )
-        if abs(change) >= MARKED
-    ]
+    sizes = {
+        "mean": abs(move.mean_change),
+        "spread": abs(move.spread_change),
+        "commonest value": abs(move.share_change),
+    }
+    # The two largest: a third would run into the names.
+    largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:2]
+    marked = [changes[what] for what in sizes if what in largest and sizes[what] >= MARKED]
     return {
         "column": shortened(name),
         "distance": move.distance,
         "sampling": sampling,
         "beyond": beyond,
-        "marks": ", ".join(marked),
+        "marks": ", ".join(marked).replace("commonest value", "commonest"),
         **changes,
     }
 

@@ -58,25 +58,25 @@ MAP_WORDS = (
 )
 TABLE_WORDS = (
     "Means over the runs, ± half their 95 % intervals; exact cells are those that noise was due "
-    "for and that come out as they are. The table follows what is chosen on the map: a scope, or "
-    "a method in its key."
+    "for and that come out as they are. The table follows what is chosen below the map."
 )
 NO_RISK = "Record linkage was not measured, so there is no risk to hold loss against."
 NO_POINT = "No configuration has both a finite loss and records that could be linked."
 FOLLOW = """
-const map = document.querySelector('.chart');
-if (map) map.addEventListener('drawn', ({detail: view}) => {
-  const rows = document.querySelectorAll('#all tbody tr');
-  const follow = () => {
-    const scope = view.signal('scope'), methods = view.signal('methods').method || [];
-    for (const row of rows) {
+const form = document.querySelector('.choose');
+if (form) form.parentElement.addEventListener('drawn', ({detail: view}) => {
+  form.hidden = false;
+  form.addEventListener('change', () => {
+    const chosen = new FormData(form), scope = chosen.get('scope') || 'all';
+    const methods = chosen.getAll('method');
+    view.signal('scope', scope).signal('methods', methods).runAsync();
+    for (const row of document.querySelectorAll('#all tbody tr')) {
       const [method, own] = [...row.cells].map((cell) => cell.textContent);
-      const isOfScope = scope === 'all' || scope === own;
-      row.hidden = !isOfScope || (methods.length > 0 && !methods.includes(method));
+      row.hidden = !(scope === 'all' || scope === own)
+        || (methods.length > 0 && !methods.includes(method));
     }
-  };
-  for (const name of ['scope', 'methods']) view.addSignalListener(name, follow);
-});
+  });
+}, true);
 """
 
 Row = Mapping[str, Any]
@@ -106,9 +106,13 @@ def comparison_report(comparison: Comparison) -> str:
     """
     risks = Measures.of(comparison.description).risks
     risk = RISK if RISK in risks or not risks else risks[0]
-    chart = comparison_chart(comparison, risk) if risks else None
+    chart = comparison_chart(comparison, risk, in_page=True) if risks else None
     why = why_no_loss(comparison.summary)
     no_map = NO_RISK if not risks else f"No configuration has a loss: {why}." if why else NO_POINT
+    heads, rows = _table(comparison)
+    methods = list(dict.fromkeys(method for method, *_ in rows))
+    present = {scope for _, scope, *_ in rows}
+    scopes = {scope: words for scope, words in GROUPS.items() if scope in present}
     return page(
         "comparison.html",
         interactive=True,
@@ -119,7 +123,9 @@ def comparison_report(comparison: Comparison) -> str:
         map_words=no_map if chart is None else f"{MAP_WORDS} {unlinked(comparison.summary)}",
         chart=chart,
         answer=comparison.document.blocks,
-        table=_table(comparison),
+        scopes=scopes if len(scopes) > 1 else {},
+        methods=methods if len(methods) > 1 else [],
+        table=(heads, rows),
         table_words=TABLE_WORDS,
         folds=[*_folds(comparison)],
     )

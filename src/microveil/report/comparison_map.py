@@ -23,6 +23,7 @@ WIDTH, HEIGHT = 460, 360
 WIDE = 20.0
 SHAPES = ["circle", "square", "triangle-up", "diamond"]
 ALL = "all"
+CHOSEN = "!methods.length || indexof(methods, datum.method) >= 0"
 BELOW = {"orient": "bottom", "title": None, "symbolFillColor": var("text")}
 SHARES = [0, 1, 5, 10, 20, 40, 60, 80, 100]
 AXIS = {"format": ".3~r", "labelOverlap": True, "tickCount": 6}
@@ -30,11 +31,14 @@ AXIS = {"format": ".3~r", "labelOverlap": True, "tickCount": 6}
 Point = dict[str, Any]
 
 
-def comparison_chart(comparison: Comparison, risk: str = RISK) -> Chart | None:
+def comparison_chart(
+    comparison: Comparison, risk: str = RISK, *, in_page: bool = False
+) -> Chart | None:
     """Chart all configurations: colour for the method, a line along epsilon, size for k.
 
     Shape tells the scope, by which the points can be filtered; filled ones are Pareto-optimal.
-    None where no configuration has both a finite loss and a risk.
+    None where no configuration has both a finite loss and a risk. A page sets scope and methods
+    by controls of its own, since what Vega draws is a picture to whoever has no mouse.
     """
     loss, points = loss_of(comparison.summary), _points(comparison, risk)
     if not points:
@@ -55,27 +59,28 @@ def comparison_chart(comparison: Comparison, risk: str = RISK) -> Chart | None:
         "domain": methods,
         "range": [_look("strokeDash", place) for place in range(len(methods))],
     }
-    chosen = {"condition": {"param": "methods", "value": 1}, "value": 0.08}
+    by_scope = _by_scope(scopes if len(scopes) > 1 and not in_page else [])
+    if_chosen = {"test": CHOSEN} if in_page else {"param": "methods"}
     spec: dict[str, Any] = {
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": points},
-        "params": [_by_scope(scopes)] if len(scopes) > 1 else [{"name": "scope", "value": ALL}],
+        "params": [by_scope, *([{"name": "methods", "value": []}] if in_page else [])],
         "transform": [{"filter": f"scope == '{ALL}' || datum.scope == scope"}],
         "encoding": {"x": across, "y": upward},
         "layer": [
             {
-                "params": [_by_method()],
+                "params": [] if in_page else [_by_method()],
                 "mark": {"type": "line", "strokeWidth": 1.5},
                 "encoding": {
                     "stroke": colour,
                     "strokeDash": colour | {"scale": dashes},
                     "detail": [{"field": "k"}, {"field": "scope"}],
                     "order": {"field": "epsilon"},
-                    "opacity": {"condition": {"param": "methods", "value": 0.7}, "value": 0.08},
+                    "opacity": _opacity(if_chosen, 0.7, 0.08),
                 },
             },
-            *_intervals(colour),
+            *_intervals(colour, _opacity(if_chosen, 0.3, 0.03)),
             {
                 "mark": {"type": "point", "strokeWidth": 1.5, "invalid": None},
                 "encoding": {
@@ -85,7 +90,7 @@ def comparison_chart(comparison: Comparison, risk: str = RISK) -> Chart | None:
                         "condition": {"test": "datum.optimal", "value": 0.9},
                         "value": 0,
                     },
-                    "opacity": chosen,
+                    "opacity": _opacity(if_chosen, 1, 0.08),
                     "shape": {
                         "field": "scope",
                         "type": "nominal",
@@ -151,9 +156,12 @@ def _look(what: str, place: int) -> Any:
 
 
 def _by_scope(scopes: Sequence[str]) -> dict[str, Any]:
+    chosen = {"name": "scope", "value": ALL}
+    if not scopes:
+        return chosen
     labels = [ALL, *(GROUPS[scope] for scope in scopes)]
     bound = {"input": "radio", "options": [ALL, *scopes], "labels": labels, "name": " "}
-    return {"name": "scope", "value": ALL, "bind": bound}
+    return chosen | {"bind": bound}
 
 
 def _by_method() -> dict[str, Any]:
@@ -161,17 +169,20 @@ def _by_method() -> dict[str, Any]:
     return {"name": "methods", "select": selected, "bind": "legend"}
 
 
-def _intervals(colour: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _opacity(if_chosen: Mapping[str, str], chosen: float, other: float) -> dict[str, Any]:
+    return {"condition": {**if_chosen, "value": chosen}, "value": other}
+
+
+def _intervals(colour: Mapping[str, Any], opacity: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Draw the 95 % intervals of the means, faintly."""
-    faint = {"condition": {"param": "methods", "value": 0.3}, "value": 0.03}
-    looks = {"stroke": colour, "opacity": faint}
     return [
         {
             "mark": {"type": "rule", "clip": True},
             "encoding": {
                 axis: {"field": f"{name}_low", "type": "quantitative"},
                 f"{axis}2": {"field": f"{name}_high"},
-                **looks,
+                "stroke": colour,
+                "opacity": opacity,
             },
         }
         for axis, name in (("x", "loss"), ("y", "risk"))

@@ -88,8 +88,9 @@ def svg_of(chart: Chart, prefix: str) -> str:
 
 
 def file_of(chart: Chart) -> str:
-    """Draw a chart as an SVG that stands alone."""
-    return _numbered(_library("vl_convert").vegalite_to_svg(in_light(_drawable(chart.spec))), "c")
+    """Draw a chart as an SVG that stands alone, and is no wider than where it stands."""
+    drawn = _numbered(_library("vl_convert").vegalite_to_svg(in_light(_drawable(chart.spec))), "c")
+    return drawn.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
 
 
 def _numbered(drawn: str, prefix: str) -> str:
