@@ -191,6 +191,52 @@ def test_declared_bounds_and_steps_are_filled_in_as_well():
     }
 
 
+FIELDS = [
+    {"name": "AGE", "type": "integer", "constraints": {"minimum": 0, "maximum": 120}},
+    {"name": "TAX", "type": "number", "constraints": {"minimum": 0, "maximum": 9.5}},
+    {"name": "BORN", "type": "date",
+     "constraints": {"minimum": "1900-01-01", "maximum": "2020-12-31"}},
+    {"name": "SEX", "type": "string", "constraints": {"enum": ["f", "m"]}},
+]  # fmt: skip
+PACKAGE = {
+    "resources": [{"path": "other.csv"}, {"path": "people.csv", "schema": {"fields": FIELDS}}]
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        ("schema.json", {"fields": FIELDS}),
+        ("people.schema.json", {"fields": FIELDS, "missingValues": ["", "NA", "-9"]}),
+        ("datapackage.json", PACKAGE),
+    ],
+)
+def test_bounds_of_a_schema_beside_a_table_are_accepted(tmp_path, name, contents):
+    rows = (f"{20 + i},{i / 10},{1970 + i}-02-03,{'fm'[i % 2]}" for i in [*range(20)] * 15)
+    lines = ["AGE,TAX,BORN,SEX", *rows]
+    (tmp_path / "people.csv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / name).write_text(json.dumps(contents), encoding="utf-8")
+    people = mv.read(tmp_path / "people.csv")
+    release = mv.protect(
+        people, method="dp-synthetic", epsilon=20, delta=1e-6, accept="file",
+        attributes=["AGE", "TAX", "BORN", "SEX"], resolution={"TAX": 0.1},
+    )  # fmt: skip
+    asked = release.manifest.to_dict()["parameters"]
+    assert asked["categories"] == {"SEX": ["f", "m"]}
+    assert asked["bounds"] == {
+        "AGE": [0, 120], "TAX": [0, 9.5], "BORN": ["1900-01-01", "2020-12-31"],
+    }  # fmt: skip
+    told = run("inspect", "people.csv", "--scope", "row", "--accept", "file", folder=tmp_path)
+    assert "1 entry is left to type: resolution of 1 column." in told.stderr
+    assert "# bounds by the file: 0 to 120" in told.stdout
+
+
+def test_a_package_that_names_other_files_says_nothing_of_a_table(tmp_path):
+    (tmp_path / "mine.csv").write_text("AGE\n1\n2\n", encoding="utf-8")
+    (tmp_path / "datapackage.json").write_text(json.dumps(PACKAGE), encoding="utf-8")
+    assert declared_by_file(mv.read(tmp_path / "mine.csv"))["AGE"].bounds is None
+
+
 def test_spark_refuses_what_it_would_not_take_from_the_file(tmp_path):
     """By flag and by recipe, before a session begins: no argument is ignored in silence."""
     FRAME.write_parquet(tmp_path / "people.parquet")

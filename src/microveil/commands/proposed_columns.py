@@ -241,7 +241,9 @@ def _open(one: _Column, *, with_bounds: bool) -> Iterator[Line]:
     if one.own.categories:
         yield from _code_list(one)
     if one.kind in remarks.BOUNDS:
-        if with_bounds:
+        if one.own.bounds is not None:
+            yield "", remarks.bounds_of_file(*one.own.bounds)
+        elif with_bounds:
             yield remarks.BOUNDS[one.kind], None
         if one.look.show_values and one.kind is Kind.WHOLE:
             n_values = len(one.numbers)
@@ -331,6 +333,7 @@ def _by_file(one: _Column) -> str:
     n_codes, n_missing = len(one.own.categories), len(one.own.missing_codes)
     in_order = " in order" if one.own.is_ordered else ""
     parts = [f"{n_codes} codes{in_order}"] if n_codes else []
+    parts += ["bounds"] if one.own.bounds is not None else []
     parts += [f"{n_missing} missing"] if n_missing else []
     return ", ".join(parts)
 
@@ -342,7 +345,8 @@ def _left(one: _Column) -> Iterator[str]:
         is_shown = look.show_values and not look.is_for_rows
         is_written = look.of("resolution", one.name) is not None or is_shown
         yield from [] if is_written or look.of("categories", one.name) else ["resolution"]
-    if one.has_domain or one.is_listed or one.kind is Kind.BOOLEAN:
+    is_declared = one.is_listed or one.own.bounds is not None
+    if one.has_domain or is_declared or one.kind is Kind.BOOLEAN:
         return
     if not one.kind.is_numeric:
         yield from ["categories"] if look.can("categories") and one.words else []

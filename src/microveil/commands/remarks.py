@@ -47,8 +47,8 @@ PARTS = """\
 # attributes = ["..."]   # each with its method, k and epsilon; as many as there are kinds
 """
 ACCEPT = """\
-# accept = "file"        # the file lists categories or missing codes of {n} columns: say so where
-                         # they are publicly known, and nothing of them has to be typed
+# accept = "file"        # the file declares categories, bounds or missing codes of {n} columns:
+                         # say so where they are publicly known, and nothing has to be typed
 """
 MAX_ROWS = """\
 # max_rows = ...         # how many records one has at most, as publicly known (laplace, pram,
@@ -194,6 +194,14 @@ def missing_cells(n_missing: int, n_records: int) -> Remark:
     verb = "is" if n_missing == 1 else "are"
     sentence = f"{counted} {verb} missing."
     return Remark(comment=f"{counted} are missing", sentence=sentence, is_seen=True)
+
+
+def bounds_of_file(lower: object, upper: object) -> Remark:
+    """Say which bounds the file declares."""
+    return Remark(
+        comment=f"bounds by the file: {lower} to {upper}",
+        sentence=f"By the file its values go from {lower} to {upper}. Confirm that this is public.",
+    )
 
 
 def codes_of_file(listed: str) -> Remark:

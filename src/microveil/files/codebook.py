@@ -249,7 +249,7 @@ def _of_schema(reader: _Reader, text: str) -> Iterator[tuple[str, str, Declared]
         except (ValueError, TypeError, LookupError, AttributeError):
             reader.add(where, "a category, a missing value or a constraint is none", "correct it")
             continue
-        codes = labels.valid or {value: str(value) for value in limits.get("enum", ())}
+        codes = labels.valid
         yield (
             where,
             name,

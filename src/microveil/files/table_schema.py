@@ -1,4 +1,6 @@
-"""schema.json beside a table: a Frictionless Table Schema with what its format has no place for.
+"""A Frictionless Table Schema beside a table, with what its format has no place for.
+
+It is schema.json, NAME.schema.json of NAME.csv, or what datapackage.json says of that file.
 
 https://datapackage.org/standard/table-schema/
 """
@@ -16,7 +18,7 @@ from microveil.table import ColumnSchema, Labels
 
 __all__ = ["SCHEMA_FILE", "Beside", "labels_of_field", "schema_beside", "table_schema"]
 
-SCHEMA_FILE = "schema.json"
+SCHEMA_FILE, PACKAGE_FILE = "schema.json", "datapackage.json"
 _TYPES = {
     Kind.WHOLE: "integer",
     Kind.DECIMAL: "number",
@@ -92,7 +94,7 @@ def _missing(code: GivenCode, labels: Labels) -> str | dict[str, str]:
 
 
 def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
-    """Read what the schema.json beside a table says of its columns.
+    """Read what the Table Schema beside a table says of its columns.
 
     Parameters
     ----------
@@ -111,34 +113,47 @@ def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
     FileError
         If it is one that cannot be read, or of other columns.
     """
-    place = path.parent / SCHEMA_FILE
-    if not place.is_file():
-        return None
-    try:
-        contents = json.loads(place.read_text(encoding="utf-8"))
-        if not isinstance(contents, dict) or not isinstance(contents.get("fields"), list):
-            return None
-        found = {field["name"]: labels_of_field(field) for field in contents["fields"]}
-        types = {field["name"]: field.get("type", "any") for field in contents["fields"]}
-        is_whole = len(found) == len(contents["fields"])
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        rule = "the schema beside a table must be JSON with its fields, and it is broken"
-        raise FileError(str(place), rule, "restore it, or move it elsewhere") from None
-    if not is_whole or set(found) != set(names):
-        rule = f"its fields must be the columns of {path.name}, each once, and they are not"
-        raise FileError(str(place), rule, "correct it, or move it elsewhere")
-    return Beside(
-        labels=found,
-        texts=frozenset(name for name, kind in types.items() if kind == "string"),
-        decimals=frozenset(name for name, kind in types.items() if kind == "number"),
-    )
+    stem = path.name.split(".")[0]
+    for name in (f"{stem}.schema.json", PACKAGE_FILE, SCHEMA_FILE):
+        place = path.parent / name
+        if not place.is_file():
+            continue
+        try:
+            contents = json.loads(place.read_text(encoding="utf-8"))
+            schema = _of_package(contents, path.name) if name == PACKAGE_FILE else contents
+            if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
+                continue
+            for_all = {"missingValues": schema.get("missingValues", ())}
+            fields = [{**for_all, **field} for field in schema["fields"]]
+            found = {field["name"]: labels_of_field(field) for field in fields}
+            types = {field["name"]: field.get("type", "any") for field in fields}
+            is_whole = len(found) == len(fields)
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            rule = "the schema beside a table must be JSON with its fields, and it is broken"
+            raise FileError(str(place), rule, "restore it, or move it elsewhere") from None
+        if not is_whole or set(found) != set(names):
+            rule = f"its fields must be the columns of {path.name}, each once, and they are not"
+            raise FileError(str(place), rule, "correct it, or move it elsewhere")
+        return Beside(
+            labels=found,
+            texts=frozenset(name for name, kind in types.items() if kind == "string"),
+            decimals=frozenset(name for name, kind in types.items() if kind == "number"),
+        )
+    return None
+
+
+def _of_package(package: Any, name: str) -> Any:
+    """Return the schema that a data package has of a file beside it; None where it has none."""
+    resources = package.get("resources", ()) if isinstance(package, dict) else ()
+    return next((own.get("schema") for own in resources if own.get("path") == name), None)
 
 
 def labels_of_field(field: Mapping[str, Any]) -> Labels:
     """Read what a field says in words; TypeError or LookupError where it is none."""
     kind = field.get("type", "string")
     codes: dict[GivenCode, str] = {}
-    for entry in field.get("categories", ()):
+    limits = field.get("constraints", {})
+    for entry in field.get("categories", limits.get("enum", ())):
         if isinstance(entry, dict):
             codes[_code(entry["value"], kind)] = _text(entry.get("label", str(entry["value"])))
         else:
@@ -148,7 +163,7 @@ def labels_of_field(field: Mapping[str, Any]) -> Labels:
         value = entry["value"] if isinstance(entry, dict) else entry
         if value == "":
             continue  # an empty cell is missing in any case
-        missing.append(_code(value, kind))
+        missing.append(_missing_code(value, kind))
         if isinstance(entry, dict) and "label" in entry:
             codes[missing[-1]] = _text(entry["label"])
     title = field.get("title")
@@ -158,7 +173,23 @@ def labels_of_field(field: Mapping[str, Any]) -> Labels:
         codes=codes,
         missing_codes=tuple(dict.fromkeys(missing)),
         is_ordinal=field.get("categoriesOrdered") is True,
+        bounds=None if codes.keys() - missing else _bounds(limits, kind),
     )
+
+
+def _bounds(limits: Mapping[str, Any], kind: str) -> tuple[Any, Any] | None:
+    """Read the least and the greatest value, of numbers and dates."""
+    if kind not in ("integer", "number", "date") or not {"minimum", "maximum"} <= {*limits}:
+        return None
+    return _code(limits["minimum"], kind), _code(limits["maximum"], kind)
+
+
+def _missing_code(value: Any, kind: str) -> GivenCode:
+    """Read a missing code; a word may stand for what is missing among numbers."""
+    try:
+        return _code(value, kind)
+    except (ValueError, KeyError):
+        return _text(value)
 
 
 def _code(value: Any, kind: str) -> GivenCode:

@@ -50,6 +50,7 @@ def _declared(kind: Kind, labels: Labels, listed: Categories | None) -> Declared
     return Declared(
         label=labels.column,
         kind=kind,
+        bounds=labels.bounds,
         categories=codes if is_list and not any(isinstance(c, float) for c in codes) else {},
         is_ordered=labels.is_ordinal,
         missing_codes=missing,
@@ -76,7 +77,7 @@ def to_accept(table: Any) -> dict[str, Declared]:
     if not any(own.has_domain or own.missing_codes for own in found.values()):
         raise RequestError(
             "accept",
-            "the table declares nothing of its columns: it has no code lists and no missing codes",
+            "the table declares nothing of its columns: no code lists, bounds or missing codes",
             "leave it out (--accept); in Python pass the table that microveil.read returns",
         )
     return found

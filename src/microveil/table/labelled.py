@@ -4,7 +4,7 @@ import datetime
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from microveil.schema import Categories, GivenCode, Kind
 
@@ -39,6 +39,7 @@ class Labels:
     missing_codes: tuple[GivenCode, ...] = ()
     is_ordinal: bool = False
     n_left_out: int = 0
+    bounds: tuple[Any, Any] | None = field(default=None, repr=False)  # of numbers or dates
 
     @property
     def valid(self) -> dict[GivenCode, str]:
