@@ -131,7 +131,10 @@ def one_error(problems: Sequence[MicroveilError]) -> MicroveilError:
 
 
 def gap(argument: str, column: str, place: str, rule: str, remedy: str) -> RequestError:
-    """Make the error about what a person has to say of a column: bounds, resolution, categories."""
+    """Make the error about what a person has to say: of a column, or without one of all.
+
+    Of a column these are bounds, resolution and categories, of all epsilon and k.
+    """
     error = RequestError(place, rule, remedy)
     error._lacks = argument, column  # noqa: SLF001 -- made here
     return error
@@ -180,6 +183,8 @@ def _grouped(problems: Sequence[MicroveilError], written: Written) -> list[str]:
     gaps: dict[str, list[str]] = {}
     for number, problem in enumerate(problems):
         found, lacks = _OF_COLUMN.fullmatch(problem.place), lacked(problem)
+        if lacks is not None and not lacks[1] and problem.place != lacks[0]:
+            lacks = None  # of one part, which has an entry of its own
         key = (f"{number}",) if found is None else (found["of"], problem.rule)
         if lacks is not None:
             key = (lacks[0],)
@@ -187,7 +192,9 @@ def _grouped(problems: Sequence[MicroveilError], written: Written) -> list[str]:
         groups.setdefault(key, []).append(problem)
     gaps = {argument: [*dict.fromkeys(columns)] for argument, columns in gaps.items()}
     lines = [
-        _needed(key[0], gaps[key[0]]) if key[0] in gaps else _together(group)
+        _needed(key[0], gaps[key[0]])
+        if key[0] in _NEEDS
+        else _together(group[:1] if key[0] in gaps else group)
         for key, group in groups.items()
     ]
     return [*lines, *_to_fill_in(gaps, written)] if gaps and written != "fields" else lines
@@ -217,13 +224,15 @@ def _needed(argument: str, columns: Sequence[str]) -> str:
 
 def _to_fill_in(gaps: dict[str, list[str]], written: Written) -> list[str]:
     """Write down what closes the gaps, with dots for what a person has to know."""
+    of_all = [argument for argument, columns in gaps.items() if columns == [""]]
+    gaps = {argument: columns for argument, columns in gaps.items() if argument not in of_all}
     forms = {argument: _NEEDS[argument][1] for argument in gaps}
     if written == "recipe":
         of_columns: dict[str, list[str]] = {}
         for argument, columns in gaps.items():
             for name in columns:
                 of_columns.setdefault(name, []).append(f"  {argument} = {forms[argument][2]}")
-        lines = []
+        lines = [f'  {argument} = "..."  # above all headings' for argument in of_all]
         for name, entries in of_columns.items():
             is_bare = re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None
             key = name if is_bare else json.dumps(name, ensure_ascii=False)
@@ -234,9 +243,10 @@ def _to_fill_in(gaps: dict[str, list[str]], written: Written) -> list[str]:
             for argument, columns in gaps.items()
             for name in columns
         ]
-        lines = ["  " + " ".join(flags)]
+        lines = ["  " + " ".join([*(f"--{argument} ..." for argument in of_all), *flags])]
     else:
-        lines = [
+        lines = [f"  {argument}=...," for argument in of_all]
+        lines += [
             f"  {argument}={{{', '.join(f'{name!r}: {forms[argument][0]}' for name in columns)}}},"
             for argument, columns in gaps.items()
         ]

@@ -172,3 +172,48 @@ def test_flags_close_the_gaps_and_values_outside_are_named_on_request_alone(tmp_
     assert f"categories of word0: {SECRET}" in shown.stderr
     assert re.search(r"bounds of count0: 2, 3, .*8", shown.stderr)
     assert [file.name for file in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_epsilon_and_k_stand_in_the_block_that_closes_all_gaps(tmp_path):
+    """In arguments, in a recipe and in flags; left as they are they are asked for again."""
+    table = people().select("count0")
+    asked = {"method": "dp-um", "attributes": ["count0"]}
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(table, **asked)
+    block = block_of(str(refused.value))
+    assert block == {"epsilon": ..., "k": ..., "bounds": {"count0": (..., ...)}}
+    with pytest.raises(mv.RequestError) as again:
+        mv.protect(table, **asked, **block)
+    assert block_of(str(again.value)) == block
+    table.write_csv(tmp_path / "people.csv")
+    recipe = tmp_path / "recipe.toml"
+    column = '[attributes.count0]\nrole = "confidential"\ntype = "whole number"\n'
+    recipe.write_text(f'microveil = "0.2"\nmethod = "dp-um"\n{column}')
+    command = ["protect", "people.csv", "-o", "out"]
+    first = run(*command, "--recipe", recipe, folder=tmp_path)
+    top = tomllib.loads(first.stderr.partition("heading:\n")[2])
+    assert top == {
+        "epsilon": "...",
+        "k": "...",
+        "attributes": {"count0": {"bounds": ["...", "..."]}},
+    }
+    recipe.write_text(f'microveil = "0.2"\nmethod = "dp-um"\nepsilon = "..."\nk = "..."\n{column}')
+    assert run(*command, "--recipe", recipe, folder=tmp_path).stderr.endswith(
+        first.stderr.partition("Fill in")[2]
+    )
+    flags = run(*command, "--method", "dp-um", "--attributes", "count0", folder=tmp_path)
+    assert flags.stderr.splitlines()[-1] == "  --epsilon ... --k ... --bounds count0=...:..."
+    told = flags.stderr.splitlines()[-1].replace("k ...", "k 3").replace("=...:...", "=0:9")
+    done = run(
+        *command, "--method", "dp-um", "--attributes", "count0",
+        *shlex.split(told.replace("epsilon ...", "epsilon 1")), folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_epsilon_of_a_part_is_not_asked_for_above_all():
+    parts = [mv.part(["count0"], method="dp-um", k=3), mv.part(["amount0"], method="laplace")]
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(people(), parts=parts)
+    assert "epsilon" not in block_of(str(refused.value))
+    assert "part 1 (count0), epsilon: this method draws noise" in str(refused.value)

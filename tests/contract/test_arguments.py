@@ -95,7 +95,7 @@ def test_all_problems_of_a_recipe_are_one_error():
         mv.plan(PEOPLE, recipe=recipe)
     places = [problem.place for problem in caught.value.problems]
     assert places == [
-        "recipe, entry 'k.int'", "recipe, entry 'seed'", "recipe, entry 'attributes.x.role'",
+        "recipe, entry 'k'", "recipe, entry 'seed'", "recipe, entry 'attributes.x.role'",
         "method",
     ]  # fmt: skip
 

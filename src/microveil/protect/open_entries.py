@@ -9,7 +9,7 @@ from microveil.schema import Ordered
 __all__ = ["is_open", "to_fill_in", "without_dots"]
 
 # What gaps are closed by; see `microveil.errors`.
-_ARGUMENTS = ("bounds", "resolution", "categories")
+_ARGUMENTS, _OF_ALL = ("bounds", "resolution", "categories"), ("epsilon", "k")
 
 
 def is_open(value: Any) -> bool:
@@ -25,17 +25,17 @@ def is_open(value: Any) -> bool:
     return value is ... or (isinstance(value, str) and value == "...")
 
 
-def to_fill_in(argument: str, name: str) -> RequestError:
+def to_fill_in(argument: str, name: str = "") -> RequestError:
     """Return the error about dots that were left as they are."""
-    place = f"{argument} of '{name}'"
+    place = f"{argument} of '{name}'" if name else argument
     rule, remedy = "the dots stand for what you have to say", "fill them in, or leave it out"
-    if argument in _ARGUMENTS:
+    if argument in (*_ARGUMENTS, *_OF_ALL):
         return gap(argument, name, place, rule, remedy)
     return RequestError(place, rule, remedy)
 
 
 def without_dots(asked: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """Leave out what arguments say of columns in dots, and take down that it is to be filled in.
+    """Leave out what arguments say in dots, and take down that it is to be filled in.
 
     >>> problems = Problems()
     >>> without_dots({"k": 3, "bounds": {"AGE": (..., ...), "TAX": (0, 9)}}, problems)
@@ -44,6 +44,10 @@ def without_dots(asked: Mapping[str, Any], problems: Problems) -> dict[str, Any]
     bounds of 'AGE': the dots stand for what you have to say; fill them in, or leave it out.
     """
     left = dict(asked)
+    for argument in _OF_ALL:
+        if is_open(asked.get(argument)):
+            del left[argument]
+            problems.append(to_fill_in(argument))
     for argument in _ARGUMENTS:
         given = asked.get(argument)
         if not isinstance(given, Mapping):

@@ -230,7 +230,7 @@ def _parsed(contents: Mapping[str, Any]) -> tuple[Any, dict[tuple[Any, ...], str
         for found in error.errors(include_url=False, include_input=False):
             # Behind an entry stands what it might have been, an error for each.
             entry = found["loc"][: DEPTHS.get(found["loc"][0], 1)]
-            places.setdefault(entry, ".".join(map(str, found["loc"])))
+            places[entry] = ".".join(map(str, entry))
         return None, places
 
 
@@ -251,7 +251,10 @@ def _without(contents: Mapping[str, Any], places: Iterable[tuple[Any, ...]]) -> 
 
 
 def _without_dots(contents: Mapping[str, Any], problems: Problems) -> Mapping[str, Any]:
-    """Leave out what a recipe says of attributes in dots, which are still to be filled in."""
+    """Leave out what a recipe says in dots, which are still to be filled in."""
+    of_all = [name for name in ("epsilon", "k") if is_open(contents.get(name))]
+    problems += map(to_fill_in, of_all)
+    contents = {name: value for name, value in contents.items() if name not in of_all}
     entries = contents.get("attributes")
     if not isinstance(entries, Mapping):
         return contents

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from microveil.errors import Problems, RequestError
+from microveil.errors import Problems, RequestError, gap
 from microveil.guarantee import Unit
 from microveil.methods import METHODS, Method
 from microveil.protect.arguments import DECLARED, Argument, arguments, said
@@ -232,7 +232,8 @@ def _values(
     values = {name: read.get(name, default) for name, default in defaults.items()}
     values |= {"method": method, "delta": Fraction(values["delta"]), "k": 1}
     if "epsilon" not in given and "epsilon" in method.needs and not method.may_lack_epsilon:
-        problems.add("epsilon", "this method draws noise and needs a budget", "pass epsilon=1")
+        rule, remedy = "this method draws noise and needs a budget", "pass epsilon=1"
+        problems.append(gap("epsilon", "", "epsilon", rule, remedy))
     # What is wrong by itself may be what sets k aside.
     is_open = "k" not in given and any(name in given and name not in read for name in mine)
     if "k" in method.needs and "k" not in aside and not is_open:
@@ -286,7 +287,7 @@ def _unused(
 
 def _k(given: Any, method: Method) -> int:
     if given is None:
-        raise RequestError("k", f"{method.id} forms clusters and needs k", "pass for example k=10")
+        raise gap("k", "", "k", f"{method.id} forms clusters and needs k", "pass for example k=10")
     value: int = DECLARED["k"].checked(given)
     if value < method.smallest_k:
         raise RequestError(
