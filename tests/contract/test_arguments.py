@@ -1,5 +1,6 @@
 """Arguments: declared once, and alike wherever they are written; a method declares its own."""
 
+import inspect
 import json
 import os
 import pickle
@@ -7,7 +8,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from inspect import signature
 from typing import Literal, get_args
 
 import numpy as np
@@ -43,11 +43,16 @@ def trial():
 def test_type_checkers_see_the_arguments_that_are_declared():
     """The signatures name each of them, no other, and the choices of those that have some."""
     for verb in (mv.protect, mv.plan, mv.advise, mv.audit, mv.empirical_audit):
-        named = set(signature(verb).parameters) - {"runs", "confidence", "audit_seed", "attribute"}
+        named = set(inspect.signature(verb).parameters) - {
+            "runs",
+            "confidence",
+            "audit_seed",
+            "attribute",
+        }
         assert named == {*(a.name for a in arguments()), "table", "recipe", "parts"}
-    of_part = set(signature(mv.part).parameters) - {"attributes", "of_method"}
+    of_part = set(inspect.signature(mv.part).parameters) - {"attributes", "of_method"}
     assert of_part == {argument.name for argument in arguments() if argument.of_part}
-    hints = {name: one.annotation for name, one in signature(mv.plan).parameters.items()}
+    hints = {name: one.annotation for name, one in inspect.signature(mv.plan).parameters.items()}
     # Of missing cells something may be said by column, too.
     hints["missing"], by_column = get_args(hints["missing"])
     assert get_args(by_column)[1] == Literal["never"]
@@ -114,8 +119,8 @@ def test_what_is_refused_together_is_pickled_whole():
 
 def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
     """help(protect) has a paragraph for each, and none for what is not there."""
-    section = mv.protect.__doc__.partition("Parameters\n")[2].partition("Returns\n")[0]
-    named = re.findall(r"^    (\w+) : (.*)$", section, flags=re.MULTILINE)
+    section = inspect.getdoc(mv.protect).partition("Parameters\n")[2].partition("Returns\n")[0]
+    named = re.findall(r"^(\w+) : (.*)$", section, flags=re.MULTILINE)
     assert {name for name, _ in named} - {"table", "recipe", "parts"} == {
         a.name for a in arguments()
     }
@@ -124,8 +129,8 @@ def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
         for name in of_methods()
     }
     for argument in arguments():
-        text = section.partition(f"    {argument.name} : ")[2]
-        text = re.split(r"\n    \w+ : ", text)[0]
+        text = section.partition(f"\n{argument.name} : ")[2]
+        text = re.split(r"\n\w+ : ", text)[0]
         for choice in offered.get(argument.name, argument.choices):
             assert f'"{choice}"' in text, (argument.name, choice)
 

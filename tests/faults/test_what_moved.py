@@ -242,3 +242,17 @@ def test_the_end_of_protect_fits_a_terminal_of_80_columns(people, monkeypatch):
     table = [line.rstrip() for line in lines if line.rstrip().endswith("distance")]
     assert len(table) == 1
     assert len(table[0]) <= 80
+
+
+def test_a_relation_rests_on_records_with_both_values():
+    """Missing numbers are no value of their own, however much they go with a category."""
+    random = np.random.default_rng(1)
+    number = random.integers(0, 10, 4000)
+    word = np.where(random.random(4000) < 0.5, "a", np.where(number > 5, "b", "c"))
+    gone = (random.random(4000) < 0.3) & (word == "a")
+    gaps = pl.DataFrame({"NUMBER": number, "WORD": word}).with_columns(
+        NUMBER=pl.when(~pl.Series(gone)).then("NUMBER")
+    )
+    present = gaps.drop_nulls()
+    found, expected = (mv.assess(table, table).to_dict()["relations"] for table in (gaps, present))
+    assert found["strongest"] == expected["strongest"] != []

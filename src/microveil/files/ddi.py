@@ -45,6 +45,9 @@ def _root(path: str, text: str) -> Element:
         line = {_LINE: str(parser.CurrentLineNumber)}
         builder.start(tag.rpartition("}")[2], attributes | line)
 
+    def end(tag: str) -> None:
+        builder.end(tag.rpartition("}")[2])
+
     def refuse(*_type: Any) -> None:
         raise FileError(
             f"{path}, line {parser.CurrentLineNumber}",
@@ -53,7 +56,7 @@ def _root(path: str, text: str) -> Element:
         )
 
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda tag: builder.end(tag.rpartition("}")[2]) and None
+    parser.EndElementHandler = end
     parser.CharacterDataHandler = builder.data
     parser.StartDoctypeDeclHandler = refuse
     try:

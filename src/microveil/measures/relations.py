@@ -207,7 +207,7 @@ def _levels(sides: Sequence[Mapping[str, Column]], ordered: Collection[str]) -> 
             codes = np.unique(np.concatenate(both), return_inverse=True)[1]
             cut = np.split(codes, [len(both[0])])
         for known, values, level in zip(levels, both, cut, strict=True):
-            known[name] = np.where(np.isnan(values), -1, level).astype(np.int64)
+            known[name] = np.where(np.isnan(values), -1, level.astype(np.int64))
     return levels
 
 

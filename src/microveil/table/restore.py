@@ -162,7 +162,7 @@ def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.kind == "M":
         dates = _representable(values, np.datetime_data(dtype)[0]).astype(dtype)
         if missing is not None:
-            dates[missing] = np.datetime64("NaT")
+            dates[missing] = np.datetime64("NaT", "D")
         return dates
     restored = _within(values, dtype).astype(dtype, copy=False)
     if missing is None:
