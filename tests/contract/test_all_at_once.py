@@ -217,3 +217,16 @@ def test_epsilon_of_a_part_is_not_asked_for_above_all():
         mv.protect(people(), parts=parts)
     assert "epsilon" not in block_of(str(refused.value))
     assert "part 1 (count0), epsilon: this method draws noise" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("scope", "lacks"),
+    [("row", {"epsilon", "bounds", "resolution"}), ("vector", {"epsilon", "resolution"})],
+)
+def test_a_method_left_to_advice_lists_what_columns_lack_too(scope, lacks):
+    table = people().select("count0", "amount0", "amount1")
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(table, method="auto", scope=scope, attributes=table.columns, seed=True)
+    assert block_of(str(refused.value)).keys() == lacks
+    assert "seed" in str(refused.value)
+    assert "no method at hand" not in str(refused.value)

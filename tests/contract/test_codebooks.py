@@ -129,8 +129,8 @@ def test_all_that_is_wrong_with_a_codebook_is_said_by_line(tmp_path):
         "NOTE,,whole number,9,1,-1,\nNOTE,,whole number,soon,,,one=1\n"
     )
     (tmp_path / "book.csv").write_text(bad)
-    with pytest.raises(mv.FileError) as refused:
-        mv.protect(people(), method="dp-um", k=3, epsilon=1, codebook=tmp_path / "book.csv")
+    with pytest.raises(mv.MicroveilError) as refused:
+        mv.protect(people(), method="dp-um", codebook=tmp_path / "book.csv", scope="rows")
     lines = str(refused.value).splitlines()
     for number, rule in [
         (8, "no column 'AGES'"), (9, "'AGE' stands in it twice"), (10, "kind is none of"),
@@ -138,6 +138,9 @@ def test_all_that_is_wrong_with_a_codebook_is_said_by_line(tmp_path):
         (12, "'one' is none"), (12, "bounds are two"),
     ]:  # fmt: skip
         assert any(f"line {number}: " in line and rule in line for line in lines), (number, rule)
+    # What the request lacks stands beside it.
+    assert any(line.startswith("scope: ") for line in lines)
+    assert {"  epsilon=...,", "  k=...,"} <= {*lines}
 
 
 @pytest.mark.parametrize(

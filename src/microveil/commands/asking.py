@@ -86,7 +86,7 @@ def asked_of(
     asked = without_dots(merged(of_recipe, given), problems)
     if "codebook" in asked:
         with_names_resolved(asked, file.names)
-        asked = with_codebook(asked, file.names, typed=file.has_types)
+        asked = with_codebook(asked, file.names, typed=file.has_types, problems=problems)
     with problems.noted():
         source = file.read(
             decimals=_read_as_decimals(asked),

@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from microveil.errors import FileError, one_error
+from microveil.errors import FileError, Problems, one_error
 from microveil.files.ddi import variables_of_ddi
 from microveil.files.table_schema import labels_of_field
 from microveil.schema import COLUMN_KINDS, Declared, GivenCode, Kind
@@ -103,7 +103,9 @@ def _read(text: str, kind: Kind | None) -> Any:
     return int(number) if number.is_integer() else number
 
 
-def read_codebook(path: str | Path, columns: Collection[str]) -> dict[str, Declared]:
+def read_codebook(
+    path: str | Path, columns: Collection[str], problems: Problems | None = None
+) -> dict[str, Declared]:
     """Read by column what a codebook says: a CSV file, a Table Schema (.json) or DDI (.xml).
 
     Columns that a Table Schema or DDI has and the table lacks are passed over: these describe
@@ -112,7 +114,8 @@ def read_codebook(path: str | Path, columns: Collection[str]) -> dict[str, Decla
     Raises
     ------
     FileError
-        For everything that is wrong with it at once, each by its line.
+        For everything that is wrong with it at once, each by its line; unless there are
+        ``problems`` to which it is added, and what is in order is returned.
     """
     place = Path(path)
     reader = _Reader(path=place)
@@ -132,9 +135,11 @@ def read_codebook(path: str | Path, columns: Collection[str]) -> dict[str, Decla
         elif name not in columns and form is _of_csv:
             rule = f"the table has no column '{name}'"
             reader.add(where, rule, "correct the name, or take the line out")
-        found[name] = declared
-    if reader.wrong:
+        found.setdefault(name, declared)
+    if reader.wrong and (problems is None or not found):
         raise one_error(reader.wrong)
+    if problems is not None:
+        problems.extend(reader.wrong)
     return {name: own for name, own in found.items() if name in columns}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from microveil.errors import RequestError
+from microveil.errors import Problems, RequestError
 from microveil.files.codebook import read_codebook
 from microveil.protect.arguments import DECLARED
 from microveil.protect.parts import named_attributes
@@ -57,14 +57,17 @@ def _declared(kind: Kind, labels: Labels, listed: Categories | None) -> Declared
     )
 
 
-def accepted(table: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+def accepted(
+    table: Any, asked: Mapping[str, Any], problems: Problems | None = None
+) -> dict[str, Any]:
     """Return arguments of `protect` with what a codebook says, and the table where they accept it.
 
     What the arguments say themselves comes first, and what the codebook says before the table.
+    What is wrong with a codebook is raised, or taken down as one of the problems.
     """
     if asked.get("codebook") is not None:
         names = table.columns if is_of_spark(table) else open_table(table).names
-        asked = with_codebook(asked, names)
+        asked = with_codebook(asked, names, problems=problems)
     rest = {name: value for name, value in asked.items() if name != "accept"}
     if asked.get("accept") != "file":
         return {**asked}  # a wrong word is refused with everything else that is wrong
@@ -84,16 +87,21 @@ def to_accept(table: Any) -> dict[str, Declared]:
 
 
 def with_codebook(
-    asked: Mapping[str, Any], columns: Collection[str], *, typed: bool = True
+    asked: Mapping[str, Any],
+    columns: Collection[str],
+    *,
+    typed: bool = True,
+    problems: Problems | None = None,
 ) -> dict[str, Any]:
     """Return arguments of `protect` with what their codebook says of the columns of a table.
 
     What the arguments say themselves comes first. Where a file has no types, the kinds that the
-    codebook gives are those of its columns.
+    codebook gives are those of its columns. What is wrong with it is raised, or taken down as one
+    of the problems.
     """
     if asked.get("codebook") is None:
         return {**asked}
-    declared = read_codebook(DECLARED["codebook"].checked(asked["codebook"]), columns)
+    declared = read_codebook(DECLARED["codebook"].checked(asked["codebook"]), columns, problems)
     both = with_declared({n: v for n, v in asked.items() if n != "codebook"}, declared)
     types = both.get("types") or {}
     if not typed and isinstance(types, Mapping):

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from microveil.errors import Problems, lacked
+from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.columns import opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
-from microveil.protect.request import Request
+from microveil.protect.request import Request, read_each
 from microveil.table import check_columns, open_table
 from microveil.table.frames import is_of_spark
 
@@ -60,6 +61,7 @@ def _add_of_request(table: Any, asked: Mapping[str, Any], problems: Problems) ->
     elif asked.get("k") == AUTO:
         asked = {**asked, "k": method.smallest_k}
     if asked.get("method") == AUTO:
+        _add_gaps(table, asked, problems)
         return
     request, found = Request.judged(asked)
     problems.extend(found)
@@ -75,6 +77,16 @@ def _add_of_request(table: Any, asked: Mapping[str, Any], problems: Problems) ->
         prepare(table if opened is None else opened, request)
     # What was said wrongly of all columns is not said of each of them again.
     problems.extend(one for one in of_table if (lacked(one) or ("",))[0] not in wrong)
+
+
+def _add_gaps(table: Any, asked: Mapping[str, Any], problems: Problems) -> None:
+    """Add what columns lack for a method that advice is to choose: for the least that it needs."""
+    read_each({name: value for name, value in asked.items() if value != AUTO}, problems)
+    least = METHODS["dp-synthetic" if asked.get("scope") == Scope.ROW else "idp-cbls"]
+    found = Problems()
+    own = {**asked, "method": least.id, "k": least.smallest_k if "k" in least.needs else None}
+    _add_of_request(table, own, found)
+    problems.extend(one for one in found if lacked(one))
 
 
 def _named(asked: Mapping[str, Any]) -> Iterator[str]:

@@ -422,7 +422,7 @@ def takes(
             of_recipe = {} if recipe is None else read_recipe(recipe, problems)
             both = without_dots(merged(of_recipe, asked), problems)
             with problems.noted():
-                both = accepted(table, both)
+                both = accepted(table, both, problems)
             with written_as("arguments" if recipe is None else "recipe"):
                 refuse_all(table, both, problems)
                 return verb(table, both | added)

@@ -8,7 +8,7 @@ from microveil.errors import DataError, Problems, RequestError, one_error
 from microveil.protect.attributes import check_types
 from microveil.protect.auto import chosen
 from microveil.protect.columns import Opened, Prepared, formulas_in, open_for, silent
-from microveil.protect.parts import Whole, in_part
+from microveil.protect.parts import AUTO, Whole, in_part
 from microveil.protect.problems import problems_of
 from microveil.table import check_columns
 from microveil.table.table import check_kept
@@ -26,8 +26,11 @@ def settle(
     try:
         return _settled(table, asked, progress)
     except (RequestError, DataError) as error:
-        problems = Problems(error.problems)
-        problems.extend(problems_of(table, asked))
+        found = problems_of(table, asked)
+        # That no method suits says nothing as long as columns lack what all methods need.
+        is_open = asked.get("method") == AUTO and bool(found)
+        problems = Problems(p for p in error.problems if not (is_open and p.place == "method"))
+        problems.extend(found)
         raise one_error(problems) from None
 
 
