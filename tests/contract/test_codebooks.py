@@ -228,3 +228,8 @@ def test_other_verbs_take_what_a_codebook_declares(tmp_path):
         attributes=["INCOME"], codebook=tmp_path / "book.csv",
     )  # fmt: skip
     assert len(found.summary) == 1
+
+
+def test_a_codebook_that_is_not_there_is_said_to_be_missing(tmp_path):
+    with pytest.raises(mv.FileError, match="no such codebook"):
+        mv.protect(people(), method="dp-um", k=3, epsilon=1, codebook=tmp_path / "none.csv")

@@ -122,6 +122,33 @@ def test_what_a_body_weighs_and_where_somebody_lives_is_said():
     assert "weight: By its name, its range or the columns beside it, it is" in told
 
 
+def test_names_and_free_text_are_left_out_whatever_the_method_lists():
+    """Names that repeat are no categories; those of places and products are none of people."""
+    table = {
+        "Nachname": np.array(["Weber", "Wolf", "Klein"] * 20),
+        "e-mail": np.array(["a@example.org", "b@example.org"] * 30),
+        "Bemerkung": np.array(["", "keine", "siehe Akte"] * 20),
+        "school_name": np.array(["north", "south"] * 30),
+        "AGE": np.arange(60) % 7,
+    }
+    proposed = proposed_recipe(table, scope="row")
+    roles = {name: column.role for name, column in proposed.columns.items()}
+    assert roles == {
+        "Nachname": "identifier",
+        "e-mail": "identifier",
+        "Bemerkung": "identifier",
+        "school_name": "quasi-identifier",
+        "AGE": "confidential",
+    }
+    assert proposed.columns["Nachname"].left == ()
+
+
+def test_households_that_a_statistical_package_stores_as_floats_are_offered_as_the_unit():
+    table = {"house": np.repeat(np.arange(40.0), 2), "AGE": np.arange(80) % 7}
+    assert proposed_recipe(table).unit == "house"
+    assert proposed_recipe({**table, "house": table["house"] + 0.5}).unit is None
+
+
 # A survey whose file declares its columns.
 
 N, COLUMNS = 3000, 30

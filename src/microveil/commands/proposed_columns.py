@@ -23,6 +23,7 @@ from microveil.table import (
     likely_body_weight,
     likely_coordinate,
     likely_identifier,
+    likely_name,
     missing_seen,
     numeric_look_of,
 )
@@ -200,6 +201,7 @@ def _role(one: _Column) -> tuple[Role, Remark | None]:
         (one.is_listed and is_number, protected, known),
         (is_number, protected, known),
         (one.is_listed and not cannot, protected, None if look.accepts else remarks.UNLISTED),
+        (likely_name(table, name), Role.IDENTIFIER, remarks.TEXT_NAMES),
         (len(one.words) == table.n_records, Role.IDENTIFIER, remarks.TEXT_IDENTIFIES),
         (cannot, Role.QUASI_IDENTIFIER, remarks.NO_NUMBER),
         (bool(one.words), Role.QUASI_IDENTIFIER, remarks.UNLISTED),

@@ -128,6 +128,10 @@ UNIT_NUMBERS = Remark(
     sentence="Its values repeat like the numbers of households: it may say which records belong "
     "together.",
 )
+TEXT_NAMES = Remark(
+    comment='named like names, addresses or free text: if it is none, "quasi-identifier"',
+    sentence="By its name it holds names, addresses or free text, which say who somebody is.",
+)
 TEXT_IDENTIFIES = Remark(
     comment="text that may name people: left out",
     sentence="It holds text, and all values differ, as names do.",

@@ -122,6 +122,9 @@ def read_codebook(
     forms = {".json": _of_schema, ".xml": _of_ddi}
     try:
         text = place.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        rule = "there is no such codebook, seen from where the command runs"
+        raise FileError(f"{path}", rule, "correct the path (--codebook)") from None
     except (OSError, UnicodeDecodeError):
         rule = "the codebook cannot be read as text in UTF-8"
         raise FileError(f"{path}", rule, "check path, rights and encoding") from None

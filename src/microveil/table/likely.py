@@ -18,6 +18,7 @@ __all__ = [
     "likely_body_weight",
     "likely_coordinate",
     "likely_identifier",
+    "likely_name",
     "likely_person",
     "likely_units",
     "likely_weights",
@@ -48,6 +49,15 @@ OF_PEOPLE = re.compile(
 ENDS_SO = re.compile(
     "(?!.*(aid|acid|lipid|lid|grid|valid|solid|fluid|covid|oid|bid|mid|kid|rapid|hybrid|humid"
     "|arid|rigid|vivid|avid|liquid)$).*(id|nr)"
+)
+# What names or reaches a person, and free text that may.
+OF_NAMES = re.compile(
+    "(full|sur|last|first|fore|given|family|maiden|middle)?names?|vorname|nachname|familienname"
+    "|nom|prenom|prénom|nombres?|apellidos?|cognome|imie|imię|nazwisko|naam|voornaam|achternaam"
+    "|fornamn|förnamn|efternamn|address|adresse|anschrift|street|strasse|straße|rue|phone"
+    "|telephone|telefon|mobile|email|mail|iban"
+    "|comments?|remarks?|notes?|freetext|bemerkung(en)?|anmerkung(en)?|kommentare?|freitext"
+    "|commentaires?|observaciones|uwagi|opmerking(en)?"
 )
 # EU-SILC: households and persons; weights of its files D, H, R and P.
 SILC_PEOPLE = re.compile("[dhrp][bx]030")
@@ -124,6 +134,12 @@ def likely_person(table: Table, name: str) -> bool:
     return is_named or table.n_records <= LARGEST_UNIT * values_repeated(table, name)
 
 
+def likely_name(table: Table, name: str) -> bool:
+    """Whether text is called as people's names, addresses and free text are."""
+    called = "".join(re.findall(r"[^\W\d_]+", name.casefold()))
+    return table.kind(name) is Kind.OTHER and OF_NAMES.fullmatch(called) is not None
+
+
 def values_repeated(table: Table, name: str) -> int:
     """Count the different values of a column of which some are there twice; 0 where none is."""
     try:
@@ -138,7 +154,11 @@ def values_repeated(table: Table, name: str) -> int:
 def likely_units(table: Table, name: str) -> bool:
     """Whether whole numbers or text repeat as those of households do: together, a few of each."""
     kind = table.kind(name)
-    if kind not in (Kind.WHOLE, Kind.OTHER):
+    if kind is Kind.DECIMAL:  # as statistical packages store whole numbers
+        values = present(table.numbers(name, shared=True))
+        if not np.array_equal(np.rint(values), values):
+            return False
+    elif kind not in (Kind.WHOLE, Kind.OTHER):
         return False
     try:
         alike, absent = numbered_alike(table, name)
