@@ -14,13 +14,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from microveil.files.disk import written_whole
-from microveil_papers.html.markup import Markup, element
 from microveil_papers.paper import Chart, Figure, Series
 
 __all__ = ["chart_markup", "draw_figure"]
 
-# Those of the page (html/style.css), which has a lighter set for the dark.
+# Those of microveil's pages, which have a lighter set for the dark.
 COLOURS = ("#0072b2", "#d55e00", "#007a5a", "#a8478a", "#8a6100", "#000099", "#9955ff", "#000000")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
@@ -97,14 +98,16 @@ def _inlined(svg: str, identifier: str, chart: Chart) -> Markup:
     exchanged = {c: f"var(--s{place})" for place, c in enumerate(COLOURS)}
     exchanged |= {INK: "var(--text)", FAINT: "var(--faint)", "#ffffff": "var(--page)"}
     content = re.sub(r"#[0-9a-f]{6}\b", lambda found: exchanged.get(found[0], found[0]), content)
-    return element(
-        "svg",
-        element("title", chart.title, id=f"{identifier}-t"),
-        element("desc", chart.description or _description(chart), id=f"{identifier}-d"),
-        Markup(content),
-        role="img",
-        viewBox="0 0 100 100" if box is None else box[1],
-        aria_labelledby=f"{identifier}-t {identifier}-d",
+    drawn = Markup(content)  # noqa: S704 -- matplotlib escapes names
+    return Markup(
+        '<svg role="img" viewBox="{0}" aria-labelledby="{1}-t {1}-d"><title id="{1}-t">{2}</title>'
+        '<desc id="{1}-d">{3}</desc>{4}</svg>'
+    ).format(
+        "0 0 100 100" if box is None else box[1],
+        identifier,
+        chart.title,
+        chart.description or _description(chart),
+        drawn,
     )
 
 

@@ -395,7 +395,7 @@ def test_the_page_tells_each_case_and_each_verdict_as_it_is():
         claims=(claim("y"), claim("yn"), claim("nn")), figures=(), settings={"a": "b"}
     )
     page = reproduction_page(INVENTED, found, {}, ())
-    cases = re.findall(r'<th scope="row">case (\d)</th><td>(\w+)</td>', page)
+    cases = re.findall(r'<th scope="row">case (\d)</th><td class="words">(\w+)</td>', page)
     assert cases == [("0", "yes"), ("0", "yes"), ("1", "no"), ("0", "no"), ("1", "no")]
     verdicts = re.findall(r'<strong><span aria-hidden="true">(.)</span> ([^<]*)</strong>', page)
     assert verdicts == [

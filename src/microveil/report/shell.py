@@ -12,7 +12,7 @@ from importlib.metadata import version
 from itertools import count
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from microveil.report.drawing import can_draw, digest, of_page, programs, svg_of
@@ -25,17 +25,26 @@ __all__ = ["page", "still"]
 PROGRAM = re.compile(r"<script>.*?</script>\n?", re.DOTALL)
 
 
-def page(template: str, *, interactive: bool, own: Sequence[str] = (), **values: Any) -> str:
+def page(
+    template: str,
+    *,
+    interactive: bool,
+    own: Sequence[str] = (),
+    package: str = "microveil.report",
+    **values: Any,
+) -> str:
     """Write a page.
 
     Parameters
     ----------
     template : str
-        In `report/templates`; it extends page.html.
+        It extends page.html.
     interactive : bool
         Whether charts answer to the mouse where scripts may run. They are SVG all the same.
     own : sequence of str
         Programs of the page's own, which run before its charts come.
+    package : str
+        Whose folder ``templates`` has it.
     **values : object
         What the template shows: text is escaped.
 
@@ -44,7 +53,7 @@ def page(template: str, *, interactive: bool, own: Sequence[str] = (), **values:
     str
         HTML with no reference to anything outside.
     """
-    environment, numbers = _environment(), count()
+    environment, numbers = _environment(package), count()
 
     def figure(chart: Chart, caption: str = "") -> Markup:
         if not can_draw():
@@ -78,9 +87,9 @@ def still(page: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     environment = Environment(
-        loader=PackageLoader("microveil.report"),
+        loader=ChoiceLoader(list(map(PackageLoader, dict.fromkeys((package, "microveil.report"))))),
         autoescape=True,
         finalize=lambda value: readable(value) if type(value) is str else value,
         lstrip_blocks=True,

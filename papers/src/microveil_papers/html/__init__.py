@@ -1,1 +1,0 @@
-"""The page that shows a reproduction: HTML that cannot be broken by what is put into it."""
