@@ -409,6 +409,23 @@ def test_distributions_are_near_the_originals(spark, monkeypatch):
     assert np.abs(apart).max() < 0.1
 
 
+def test_released_records_keep_rules(spark):
+    """In every block, with a column that is computed in tasks; how many were changed is said."""
+    table = people(400).with_columns(YEARS=pl.col("AGE") + 3)
+    rules = ["AGE < 40 implies SIZE != small", "YEARS == AGE + 3", "AGE >= 20"]
+    request = {**FEW, "attributes": ["AGE", "SIZE", "YEARS"], "n_records": 70_000,
+               "bounds": {"AGE": BOUNDS["AGE"], "YEARS": (0, 200)}}  # fmt: skip
+    rules[0] = rules[0].replace("small", SIZES[0])
+    release = mv.protect(framed(spark, table), record_id="ID", rules=rules, **request)
+    drawn = cells(release)
+    assert drawn.height == 70_000
+    assert (drawn["YEARS"] == drawn["AGE"] + 3).all()
+    assert drawn["AGE"].min() >= 20
+    assert not ((drawn["AGE"] < 40) & (drawn["SIZE"] == SIZES[0])).any()
+    (note,) = (one for one in release.notes if one.startswith("Every record keeps the rules"))
+    assert "of 70,000 drawn records" in note
+
+
 def test_a_session_with_another_committer_is_refused(spark, tmp_path):
     """Before anything is written, with what to set."""
     name = "mapreduce.fileoutputcommitter.algorithm.version"

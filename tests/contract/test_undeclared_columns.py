@@ -35,7 +35,8 @@ class Named:
 def planned(*attributes, delta="1e-9", max_rows=1):
     choices = Choices(
         k=1, shares={}, n_records=10**6, epsilon=Fraction(1), delta=Fraction(delta),
-        own={"structure": "graph", "target": None, "n_records": None}, max_rows=max_rows,
+        own={"structure": "graph", "target": None, "n_records": None, "rules": ()},
+        max_rows=max_rows,
         protects_missing=True,
     )  # fmt: skip
     return METHODS["dp-synthetic"].plan([Named(one) for one in attributes], choices)

@@ -89,7 +89,7 @@ def planned(kinds, *, n_records=10**9, epsilon="1", delta="0", weights=(), struc
     choices = Choices(
         k=1, shares={}, n_records=n_records, epsilon=Fraction(epsilon), delta=Fraction(delta),
         budget={f"A{number}": weight for number, weight in enumerate(weights)},
-        own={"structure": structure, "target": target, "n_records": None},
+        own={"structure": structure, "target": target, "n_records": None, "rules": ()},
         protects_missing=protects_missing,
     )  # fmt: skip
     return METHODS["dp-synthetic"].plan(columns, choices)

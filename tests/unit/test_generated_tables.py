@@ -134,7 +134,7 @@ class InTurn:
 def table_of(*attributes, tables=None, parts=4, n_records=1000, n_drawn=1000, halves=None):
     measured = Measurements(n_records=n_records, attributes=attributes, tables=tables or {},
                             parts=parts, halves=halves or {})  # fmt: skip
-    return Drawing.of(measured).drawn(n_drawn, generator())
+    return Drawing.of(measured).drawn(n_drawn, generator())[0]
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)

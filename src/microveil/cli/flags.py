@@ -223,6 +223,7 @@ def _of_many(
     shuffle_columns: bool | None,
     bounds_from_data: float | None,
     resolution_from_data: bool,
+    rule: list[str] | None,
     **given: Any,
 ) -> dict[str, Any]:
     """Read the flags of a request as what the functions of `commands.files` take."""
@@ -238,6 +239,7 @@ def _of_many(
         "shuffle": "columns" if shuffle_columns else shuffle,
         "bounds_alpha": bounds_from_data,
         "decimals_from_data": resolution_from_data,
+        "rules": rule,
         "text": text,
     }
 

@@ -209,7 +209,9 @@ def _drawn(planned: Plan, seed: int | None, reading: Reading) -> Records:
     """Draw a plan as `protect` does for this seed; the order of rows stays."""
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
     if planned.synthetic is not None:
-        drawn = planned.synthetic.draw(Counter(planned.prepared.columns), source)[1]
+        drawn = planned.synthetic.draw(
+            Counter(planned.synthetic.asked(planned.prepared.columns)), source
+        )[1]
         return reading.released(drawn, has_pairs=False)
     parts = planned.parts
     sources = [source] if len(parts) == 1 else source.spawn(len(parts))

@@ -97,7 +97,8 @@ def assess(
         alone leaves them, see `docs/assessment.md`.
     rules : sequence of str, optional
         Rules between columns of both tables, such as "TAX <= INCOME", "AGE >= 18", "AGE < 16
-        implies WAGE == 0" or "AGE == YEAR - BIRTH": how many records break them, before and after.
+        implies WAGE == 0" or "AGE == YEAR - BIRTH": how many records break them, before and
+        after; see docs/rules.md.
     missing_codes : dict of lists, optional
         What stands for a missing value, by column, in either table: {"INCOME": [-9]}. Those that
         a `Release` or a guarantee brings with it are known.

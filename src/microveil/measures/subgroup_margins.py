@@ -12,7 +12,8 @@ from microveil.guarantee import Guarantee
 from microveil.measures.subgroups import MISSING, SubgroupMargins, Subgroups, figures_in
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Kind, written
-from microveil.synthesis.generation import Drawing, Values
+from microveil.synthesis.generation import Drawing
+from microveil.synthesis.keeping import Values
 from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.plan import remeasured
 from microveil.synthesis.tables import axis_at
@@ -115,10 +116,10 @@ class _Trials:
 
         def trial(number: int) -> Figures:
             seeds = np.random.Generator(np.random.PCG64(number)).spawn(2)
-            records = drawing.drawn(n_before, seeds[0])
+            records, _ = drawing.drawn(n_before, seeds[0])
             before = self._figures(records)
             again = remeasured(self.measurements, records, RandomSource.seeded(number))
-            after = self._figures(Drawing.of(again).drawn(n_after, seeds[1]))
+            after = self._figures(Drawing.of(again).drawn(n_after, seeds[1])[0])
             return after[0] - before[0], after[1] - before[1]
 
         shares, means = zip(*in_threads(trial, range(TRIALS)), strict=True)

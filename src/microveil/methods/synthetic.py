@@ -15,7 +15,7 @@ and Steinke (2020) have it. See docs/methods.
 import datetime
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,9 +25,12 @@ from microveil.guarantee.budget import concentrated_budget, epsilon_of, root
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.schema import EPOCH, Attribute, Kind
+from microveil.synthesis.clauses import computed_by
 from microveil.synthesis.measuring import TablesPlan
 from microveil.synthesis.plan import Learning, OneWayPlan, SyntheticPlan, threshold
 from microveil.table import GridColumn
+from microveil.table.record_rules import kind_in_rules, parse_rule
+from microveil.text import listed
 
 __all__ = ["METHODS"]
 
@@ -95,7 +98,26 @@ class _Budget:
 
 def dp_synthetic(columns: Sequence[GridColumn], choices: Choices) -> SyntheticPlan:
     """Plan METHODS sections 7 and 11 by public figures: budgets, depths, scales, thresholds."""
-    return _Planning(tuple(column.attribute for column in columns), choices).plan()
+    attributes = [column.attribute for column in columns]
+    kinds = {attribute.name: kind_in_rules(attribute) for attribute in attributes}
+    rules = tuple(parse_rule(text, kinds) for text in choices["rules"])
+    computed = computed_by(rules, attributes)
+    drawn = tuple(attribute for attribute in attributes if attribute.name not in computed)
+    return replace(
+        _Planning(drawn, choices).plan(),
+        rules=rules,
+        computed=tuple(
+            OneWayPlan(
+                attribute=attribute,
+                n_records=choices.n_records,
+                share=None,
+                noise=None,
+                has_missing=choices.hides_missing(attribute),
+            )
+            for attribute in attributes
+            if attribute.name in computed
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +348,13 @@ _MEASURED = (
     "combinations are noise, and rules between columns (a tax that is never above the income) are "
     "not kept."
 )
+_MEASURED_BY_RULES = _MEASURED.replace(", and rules", ", and no other rules").replace(
+    "are not kept", "are kept"
+)
+_RULES = (
+    "Every record keeps the rules that were declared: {rules}. They are public. Nothing of them "
+    "was read off the data, and nothing of the budget was spent on them."
+)
 _CONCENTRATED = (
     "Budgets added up in the rho of zero-concentrated differential privacy, and were converted to "
     "epsilon and delta (Canonne, Kamath and Steinke 2020)."
@@ -340,7 +369,7 @@ def _promise(setting: Setting) -> Promise:
     """Promise the whole budget, whatever is looked at: nothing is held."""
     epsilon, delta = setting.choices.epsilon, setting.choices.delta
     assert epsilon is not None  # noqa: S101 -- a request without one is refused
-    from_data = setting.read_from_data
+    from_data, rules = setting.read_from_data, setting.choices["rules"]
     cover = Cover.of(epsilon, delta)
     return Promise(
         model=setting.model,
@@ -350,7 +379,7 @@ def _promise(setting: Setting) -> Promise:
         scopes=Scopes(cluster=cover, vector=cover, row=Cover() if from_data else cover),
         caveats=(
             _NOBODY,
-            _MEASURED,
+            *([_MEASURED_BY_RULES, _RULES.format(rules=listed(rules))] if rules else [_MEASURED]),
             *([_CONCENTRATED] if delta else []),
             *([_FROM_DATA] if from_data else []),
         ),
@@ -373,6 +402,7 @@ METHODS = (
         arguments={
             "target": (),
             "structure": ("graph", "tree", "independent"),
+            "rules": (),
             "n_records": (),
         },
         sets_aside={"target": ("structure",)},

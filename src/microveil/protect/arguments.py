@@ -338,6 +338,23 @@ class Arguments:
     structure: str | None = argument(
         "dp-synthetic: graph, tree or independent.", choices=("graph", "tree", "independent")
     )
+    rules: Iterable[str] = argument(
+        "dp-synthetic: rules that every released record keeps.",
+        "text, each a rule: see docs/rules.md",
+        reading.rules,
+        None,
+        more={
+            "rule": (
+                list,
+                (
+                    "dp-synthetic: every released record keeps it: 'TAX <= INCOME', 'AGE < 16 "
+                    "implies WAGE == 0', 'AGE == YEAR - BIRTH'; repeated."
+                ),
+            )
+        },
+        entry=list[str],
+        default=(),
+    )
     n_records: int | None = argument(
         "dp-synthetic: how many records to draw; by default as many as there are.",
         "a whole number",

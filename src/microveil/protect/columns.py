@@ -16,6 +16,7 @@ from microveil.protect.attributes import (
     refuse_moments,
 )
 from microveil.protect.parts import Whole
+from microveil.protect.record_rules import check_record_rules
 from microveil.protect.request import NO_LIMIT, Request
 from microveil.protect.units import Units, limited
 from microveil.schema import Attribute, Kind
@@ -242,6 +243,7 @@ def _outline(
     for name in names:
         with problems.noted():
             attributes.append(attribute_of(table, name, request))
+    check_record_rules(table, request, names, attributes, problems)
     return attributes, left_out
 
 

@@ -17,6 +17,7 @@ from microveil.protect.columns import Prepared
 from microveil.protect.plan import Plan
 from microveil.protect.planning import Draw, plan_of, refuse_exact_cells, takes_one_by_one
 from microveil.protect.units import Units
+from microveil.synthesis.keeping import Repairs
 from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.measuring import Counter
 from microveil.table import Numbers, Reasons
@@ -30,10 +31,14 @@ Positions = NDArray[np.int64]
 
 
 class Drawn(NamedTuple):
-    """A protected table, of the same kind of frame, and what a new one was drawn from."""
+    """A protected table, of the same kind of frame, and what a new one was drawn from.
+
+    With the latter, how many records were drawn again or moved for rules.
+    """
 
     data: Any
     measurements: Measurements | None = None
+    repairs: Repairs | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -164,10 +169,10 @@ def draw(
     """
     seed = planned.prepared.request.seed if seed is None else seed
     if planned.synthetic is not None:
-        counter = Counter(planned.prepared.columns)
+        counter = Counter(planned.synthetic.asked(planned.prepared.columns))
         measurements, new = planned.synthetic.draw(counter, RandomSource.of(seed), progress)
         made = {name: restored(planned.table, name, cells) for name, cells in new.items()}
-        return Drawn(rebuilt(planned.table, made, ()), measurements)
+        return Drawn(rebuilt(planned.table, made, ()), measurements, new.repairs)
     drawing = _Drawing.of(planned.prepared, seed, progress)
     tasks = [
         (place, number, plan, part.reasons.get(plan.attribute.name))

@@ -110,7 +110,7 @@ def all_expected(planned: Plan) -> dict[str, Expectation]:
                 assert part.category_counts is not None  # noqa: S101 -- they are categories
                 found[part.attribute.name] = _of_categories(part.category_counts, part.differing)
         return found
-    attributes = planned.prepared.attributes
+    attributes = [part.attribute for part in planned.synthetic.attributes]
     columns = stand_in(attributes, planned.table.n_records)
     parts = zip(planned.synthetic.attributes, columns, strict=True)
     entries = in_threads(lambda task: _of_distribution(*task), list(parts))

@@ -144,7 +144,7 @@ def plan_part(
     attributes: Sequence[AttributePlan]
     if "new table" in request.method.can:
         synthetic = request.method.plan(prepared.columns, choices)
-        attributes = synthetic.attributes
+        attributes = (*synthetic.attributes, *synthetic.computed)
     else:
         attributes = plans(prepared, choices, draw or kept)
     shares = [(own.attribute, own.share) for own in attributes]

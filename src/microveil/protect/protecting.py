@@ -200,6 +200,10 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         is cut in two: "INCOME", {"INCOME": 50_000}.
     structure : {"graph", "tree", "independent"}, optional
         For "dp-synthetic": which pairs of attributes are measured.
+    rules : sequence of str, optional
+        For "dp-synthetic": rules that every released record keeps, as publicly known: "TAX <=
+        INCOME", "AGE < 16 implies WAGE == 0"; by "AGE == YEAR - BIRTH" a column is computed. See
+        docs/rules.md.
     n_records : int, optional
         For "dp-synthetic": how many records to draw; by default as many as there are.
     sensitivity : {"global", "vector"}, optional

@@ -174,6 +174,15 @@ def missing_values(given: Any, _name: str) -> tuple[str, ...]:
     return MissingCodes.of(None, given).of_text
 
 
+def rules(given: Any, name: str) -> tuple[str, ...]:
+    """Read rules between columns, each once; one is a list of one. What they say is read later."""
+    read = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    if not all(isinstance(rule, str) and rule.strip() for rule in read):
+        remedy = f'pass {name}=["TAX <= INCOME", "AGE < 16 implies WAGE == 0"]'
+        raise RequestError(name, "each rule is text", remedy)
+    return tuple(dict.fromkeys(rule.strip() for rule in read))
+
+
 def never_missing(given: Any, name: str) -> Mapping[str, str]:
     """Read which columns never lack a value: names, or what `read` made of them."""
     if not isinstance(given, Mapping):

@@ -8,7 +8,7 @@ import datetime
 import functools
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -55,7 +55,7 @@ def released(
         data=drawn.data,
         measurements=drawn.measurements,
         guarantee=planned.guarantee,
-        notes=(*planned.notes, *notes, *_of_labels(planned, schema)),
+        notes=(*planned.notes, *_of_repairs(drawn), *notes, *_of_labels(planned, schema)),
         schema=schema,
         manifest=Manifest(contents={**manifest, **entries}),
     )
@@ -79,6 +79,14 @@ def _schema(planned: Plan) -> dict[str, ColumnSchema]:
             labels=replace(labels.get(name, Labels()), n_left_out=0),
         )
     return schema
+
+
+def _of_repairs(drawn: Drawn) -> Iterator[str]:
+    """Say which rules hold, and how many drawn records were changed for them: all of it public."""
+    if drawn.repairs is None or drawn.measurements is None:
+        return iter(())
+    rules = _in_a_line(f"'{rule}'" for rule in drawn.measurements.rules)
+    return said("notes", {"rules-kept": True}, rules=rules, **asdict(drawn.repairs))
 
 
 def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[str]:

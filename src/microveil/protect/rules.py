@@ -152,6 +152,18 @@ def _synthetic(request: "Request") -> Iterator[RequestError]:
         )
 
 
+def _record_rules(request: "Request") -> Iterator[RequestError]:
+    """Refuse rules of records where records are people's, and what is computed as a target."""
+    if request["rules"] and not request.method.uses("rules"):
+        yield RequestError(
+            "rules",
+            f"{request.method.id} changes column by column what people said, and cannot keep rules "
+            "between columns",
+            f"choose {_able(lambda one: one.uses('rules'))}, or leave them out: assess --rule "
+            "counts the records that break one",
+        )
+
+
 def _missing(request: "Request") -> Iterator[RequestError]:
     """Refuse what a method cannot do with missing cells, and reasons that cannot be."""
     method = request.method
@@ -198,5 +210,6 @@ RULES: tuple[tuple[tuple[str, ...], Callable[["Request"], Iterator[RequestError]
     (("unit", "max_rows", "unit_attributes", "attributes", "keep"), _unit),
     (("shuffle", "keep"), lambda request: refused_shuffle(request.shuffle, request.keep)),
     (("delta", "missing", "keep"), _synthetic),
+    (("rules",), _record_rules),
     (("missing", "never_missing", "missing_codes", "missing_reasons"), _missing),
 )

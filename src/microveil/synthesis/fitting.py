@@ -1,7 +1,7 @@
 """From noisy tables to one distribution over all attributes, and how strongly pairs depend."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -14,7 +14,8 @@ from microveil.synthesis.measurements import (
     Real,
     Scope,
 )
-from microveil.synthesis.model import Model, nearest_model
+from microveil.synthesis.model import Mask, Model, nearest_model
+from microveil.synthesis.possible import Possible
 from microveil.synthesis.tables import (
     Axis,
     axes_of,
@@ -22,13 +23,16 @@ from microveil.synthesis.tables import (
     copula_table,
     fitted_correlation,
     nearest_table,
+    proportionally_fitted,
     shrunk,
 )
 
-__all__ = ["FEW", "Fitting", "MeasuredPair", "measured_pairs"]
+__all__ = ["FEW", "MOST_CELLS", "Fitting", "MeasuredPair", "measured_pairs"]
 
 # Steps of descent: so few while tables are still being chosen, so many at the end.
 FEW, MANY = 25, 300
+# Cells of the junction tree's tables, all together: what a machine fits in seconds.
+MOST_CELLS = 1 << 17
 TINY = 1e-12
 Correlations = dict[tuple[int, int], float]
 
@@ -45,6 +49,7 @@ class Fitting:
     attributes: Sequence[AttributeMeasured]
     axes: Sequence[Axis]
     shrinks: bool = True
+    possible: Possible | None = None
     _factors: dict[Scope, Real] = field(default_factory=dict)
     _targets: dict[tuple[Scope, tuple[bytes, ...]], tuple[Real, float | None]] = field(
         default_factory=dict
@@ -56,8 +61,11 @@ class Fitting:
         return cls(
             n_records=measurements.n_records,
             attributes=measurements.attributes,
-            axes=axes_of(measurements),
+            axes=(axes := axes_of(measurements)),
             shrinks=shrinks,
+            possible=Possible.of(
+                measurements.rules, measurements.attributes, axes, measurements.computed
+            ),
         )
 
     def fit(
@@ -70,7 +78,11 @@ class Fitting:
         """
         targets, correlations = self.targets(tables)
         model, self._factors = nearest_model(
-            [axis.n_bins for axis in self.axes], targets, self._start(targets), steps
+            [axis.n_bins for axis in self.axes],
+            targets,
+            self._start(targets),
+            steps,
+            possible=self.possible_cells(targets),
         )
         return model, [targets[one,] for one in range(len(self.axes))], correlations
 
@@ -91,12 +103,25 @@ class Fitting:
                 correlations[scope[0], scope[1]] = correlation
         return targets, correlations
 
+    def possible_cells(self, scopes: Iterable[Scope]) -> dict[Scope, Mask]:
+        """Find the cells that rules leave of tables and of what they tie together, if not all."""
+        return {} if self.possible is None else self.possible.zeros(scopes, MOST_CELLS)
+
     def masses(self, tables: Mapping[Scope, NoisyCounts]) -> list[Real]:
         """Estimate the share of records in each bin of each attribute."""
         return [
-            bin_masses(number, axis, measured, tables, self.n_records)
+            self._without_zeros(
+                (number,), bin_masses(number, axis, measured, tables, self.n_records)
+            )
             for number, (axis, measured) in enumerate(zip(self.axes, self.attributes, strict=True))
         ]
+
+    def _without_zeros(self, scope: Scope, shares: Real) -> Real:
+        """Empty the cells that no record which holds the rules can be in."""
+        if self.possible is None:
+            return shares
+        left = shares * self.possible.cells(scope)
+        return np.asarray(left / max(float(left.sum()), TINY))
 
     def _target(
         self, scope: Scope, table: NoisyCounts, masses: Sequence[Real]
@@ -105,12 +130,15 @@ class Fitting:
         shares = table.counts / self.n_records
         variance = table.variance / self.n_records**2 if self.shrinks else 0.0
         if len(scope) != 2:
-            return _of_three(shares, variance, masses), None
+            return self._without_zeros(scope, _of_three(shares, variance, masses)), None
         rows, columns = masses
         correlation, plain = None, np.outer(rows, columns)
         if all(self.axes[one].edges is not None for one in scope):
             correlation, plain = self._copula(scope, shares, rows, columns)
-        return nearest_table(shrunk(shares, plain, variance), rows, columns), correlation
+        found = nearest_table(shrunk(shares, plain, variance), rows, columns)
+        if self.possible is not None:
+            found = proportionally_fitted(self._without_zeros(scope, found), rows, columns)
+        return self._without_zeros(scope, found), correlation
 
     def _copula(self, scope: Scope, shares: Real, rows: Real, columns: Real) -> tuple[float, Real]:
         """Fit a copula among the records that have both values; the rest are independent."""

@@ -1,24 +1,27 @@
 """Records drawn from a fitted distribution: bins first, then values inside them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.kernels import synthesis as kernel
+from microveil.schema import Attribute
 from microveil.synthesis.cuts import QuantileFunction, quantile_function
 from microveil.synthesis.fitting import Correlations, Fitting
+from microveil.synthesis.keeping import Repairs, Values, breaches, computed_values, kept
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     Measurements,
     Real,
+    Scope,
     Whole,
 )
 from microveil.synthesis.model import Model
+from microveil.synthesis.possible import Possible
 from microveil.synthesis.tables import Axis, falling_counts, nearest_counts
 from microveil.table.threads import in_threads
 
@@ -34,10 +37,10 @@ __all__ = [
 ]
 
 Mask = NDArray[np.bool_]
-# An attribute's values in grid units, and which are missing.
-Values = tuple[NDArray[np.signedinteger[Any]], Mask | None]
 # Chances stay so far from 0 and 1 that their standard scores are finite.
 INSIDE = 1e-12
+# The share that a bin without any is taken to have, where shares must ascend.
+EMPTY = 1e-9
 # Records drawn at a time: what is at hand of them stays far below the table's own size.
 BLOCK = 1 << 16
 
@@ -58,7 +61,9 @@ class Drawing:
 
     ``ties`` are the attributes with cuts along the strongest copulas: each with a parent, -1 where
     a new tree begins, and the correlation. ``inside`` says how values lie inside bins: by the
-    quantile function of cuts, by the masses of counted values.
+    quantile function of cuts, by the masses of counted values. Of an attribute with cuts ``ends``
+    are the shares of values below the ends of bins. Records keep the rules of ``possible``, and
+    what these compute comes behind the attributes.
     """
 
     attributes: Sequence[AttributeMeasured]
@@ -66,6 +71,8 @@ class Drawing:
     model: Model
     ties: Sequence[tuple[int, int, float]]
     inside: Sequence[QuantileFunction | Real]
+    ends: Sequence[Real]
+    possible: Possible | None = None
 
     @classmethod
     def of(cls, measurements: Measurements, *, shrinks: bool = True) -> "Drawing":
@@ -76,35 +83,58 @@ class Drawing:
         fitting = Fitting.of(measurements, shrinks=shrinks)
         model, masses, correlations = fitting.fit(measurements.tables)
         attributes, axes = fitting.attributes, fitting.axes
-        inside = [*map(_inside, attributes, axes, masses)]
-        return cls(attributes, axes, model, _ties(axes, correlations), inside)
+        if fitting.possible is not None:  # which moves the shares of bins
+            masses = [np.maximum(model.margin((one,)), EMPTY) for one in range(len(axes))]
+        ends = [*map(_ends, axes, masses)]
+        inside = [*map(_inside, attributes, axes, ends)]
+        ties = _ties(axes, correlations)
+        return cls(attributes, axes, model, ties, inside, ends, fitting.possible)
 
-    def drawn(self, n_records: int, generator: np.random.Generator) -> list[Values]:
+    @property
+    def released(self) -> list[tuple[Attribute, bool]]:
+        """The attributes that records have, and whether some may lack a value."""
+        found = [(one.attribute, one.has_missing) for one in self.attributes]
+        if self.possible is not None:
+            clauses = self.possible.clauses
+            for own in clauses.computed:
+                parts = (self.attributes[clauses.involved[column]] for column in own.columns)
+                found.append((own.attribute, any(part.has_missing for part in parts)))
+        return found
+
+    def drawn(
+        self, n_records: int, generator: np.random.Generator
+    ) -> tuple[list[Values], Repairs | None]:
         """Draw records, in blocks side by side, each by a child of the generator.
 
         By attribute the values in as few bytes as its domain needs, and which are missing, None
         where that was not measured. Records are exchangeable: their order says nothing. Beside
-        the result some 30 bytes for each value of the blocks at hand.
+        the result some 30 bytes for each value of the blocks at hand. Where there are rules: how
+        many records were drawn again or moved for them.
         """
         made: list[Values] = [
             (
-                np.empty(n_records, measured.attribute.grid_type),
-                np.empty(n_records, np.bool_) if measured.has_missing else None,
+                np.empty(n_records, attribute.grid_type),
+                np.empty(n_records, np.bool_) if has_missing else None,
             )
-            for measured in self.attributes
+            for attribute, has_missing in self.released
         ]
 
-        def fill(task: tuple[int, np.random.Generator]) -> None:
-            block, drawn = _block(task[0], n_records), self.block(task[0], n_records, task[1])
+        def fill(task: tuple[int, np.random.Generator]) -> Repairs | None:
+            block = _block(task[0], n_records)
+            drawn, repairs = self.block(task[0], n_records, task[1])
             for (values, missing), (units, absent) in zip(made, drawn, strict=True):
                 values[block] = units
                 if missing is not None:
                     missing[block] = absent
+            return repairs
 
-        in_threads(fill, list(enumerate(generator.spawn(blocks_of(n_records)))))
-        return made
+        blocks = in_threads(fill, list(enumerate(generator.spawn(blocks_of(n_records)))))
+        repaired = [own for own in blocks if own is not None]
+        return made, sum(repaired[1:], repaired[0]) if repaired else None
 
-    def block(self, number: int, n_all: int, generator: np.random.Generator) -> list[Values]:
+    def block(
+        self, number: int, n_all: int, generator: np.random.Generator
+    ) -> tuple[list[Values], Repairs | None]:
         """Draw one block of so many records in all: values in grid units, and who has none."""
         block = _block(number, n_all)
         # Blocks share out the evenly spaced places of a column among them.
@@ -126,7 +156,40 @@ class Drawing:
                 assert axis.groups is not None  # noqa: S101 -- its values were counted
                 values = systematic(inside, axis.groups, bins[one], generator)
                 found.append(_levels(self.attributes[one], values))
-        return found
+        return found, self._kept(found, bins, generator)
+
+    def _kept(
+        self, values: list[Values], bins: Sequence[Whole], generator: np.random.Generator
+    ) -> Repairs | None:
+        """Change records so that they keep all rules, and add the columns that these compute."""
+        if self.possible is None:
+            return None
+
+        def inside(one: int, own: Whole) -> Values:
+            return self._drawn_inside(one, own, generator)
+
+        def within(
+            fresh: Sequence[int], scope: Sequence[int], own: Sequence[Whole]
+        ) -> dict[int, Whole] | None:
+            return redrawn_bins(self.model, (fresh, scope), own, generator)
+
+        repairs = kept(self.possible, values, bins, inside, within)
+        if breaches(self.possible, values):
+            raise RuntimeError("a drawn record breaks a rule: nothing may be released")
+        values += computed_values(self.possible.clauses, values)
+        return repairs
+
+    def _drawn_inside(self, one: int, bins: Whole, generator: np.random.Generator) -> Values:
+        """Draw values of an attribute inside bins, independently of all others."""
+        axis, inside, ends = self.axes[one], self.inside[one], self.ends[one]
+        if not isinstance(inside, QuantileFunction):
+            assert axis.groups is not None  # noqa: S101 -- its values were counted
+            return _levels(self.attributes[one], systematic(inside, axis.groups, bins, generator))
+        missing = bins == axis.n_bins - 1 if axis.has_missing else None
+        own = np.minimum(bins, len(ends) - 2)
+        shares = ends[own] + generator.random(len(own)) * (ends[own + 1] - ends[own])
+        found = inside.at(shares)
+        return found if missing is None else np.where(missing, 0, found), missing
 
 
 def _ties(axes: Sequence[Axis], correlations: Correlations) -> list[tuple[int, int, float]]:
@@ -148,15 +211,18 @@ def _ties(axes: Sequence[Axis], correlations: Correlations) -> list[tuple[int, i
     return found
 
 
-def _inside(measured: AttributeMeasured, axis: Axis, masses: Real) -> QuantileFunction | Real:
+def _ends(axis: Axis, masses: Real) -> Real:
+    """Return the shares of values below the ends of bins, by the masses of these."""
+    parts = masses[: len(axis.ends) - 1]
+    return np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
+
+
+def _inside(measured: AttributeMeasured, axis: Axis, ends: Real) -> QuantileFunction | Real:
     """Find how values lie inside the bins of an attribute."""
     if measured.cuts is None:
         assert axis.groups is not None  # noqa: S101 -- its values were counted
         return masses_inside(measured.levels.counts, axis.groups, axis.tail)
-    cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
-    ends = np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
-    shares = np.interp(cuts.shares, axis.ends, ends)
-    return quantile_function(cuts, shares)
+    return quantile_function(measured.cuts, np.interp(measured.cuts.shares, axis.ends, ends))
 
 
 def _numbers(
@@ -212,18 +278,49 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
         fresh = tuple(one for one in members if one not in known)
         if not fresh:
             continue
-        masses = model.clique_margin(number, (*known, *fresh)).ravel()
-        group = np.zeros(n_records, dtype=np.int64)
-        for one in known:
-            group = group * model.tree.sizes[one] + drawn[one]
-        n_outcomes = math.prod(model.tree.sizes[one] for one in fresh)
-        groups = np.repeat(np.arange(len(masses) // n_outcomes), n_outcomes)
-        outcome = systematic(masses, groups, group, generator) - group * n_outcomes
-        for one in reversed(fresh):
-            whole = outcome // model.tree.sizes[one]  # far quicker than with its remainder
-            drawn[one] = outcome - whole * model.tree.sizes[one]
-            outcome = whole
+        drawn |= _bins_given(model, number, (known, fresh), drawn, n_records, generator)
     return [drawn[one] for one in range(len(model.tree.sizes))]
+
+
+def redrawn_bins(
+    model: Model,
+    parts: tuple[Sequence[int], Sequence[int]],
+    bins: Sequence[Whole],
+    generator: np.random.Generator,
+) -> dict[int, Whole] | None:
+    """Draw bins of some attributes of a scope anew, given all others of a clique with the scope."""
+    fresh, scope = parts
+    if not any({*scope} <= {*members} for members in model.tree.cliques):
+        return None
+    host = model.tree.host(scope)
+    known = tuple(one for one in model.tree.cliques[host] if one not in fresh)
+    given = {one: bins[one] for one in known}
+    return _bins_given(model, host, (known, tuple(fresh)), given, len(bins[0]), generator)
+
+
+def _bins_given(
+    model: Model,
+    clique: int,
+    parts: tuple[Scope, Scope],
+    bins: Mapping[int, Whole],
+    n_records: int,
+    generator: np.random.Generator,
+) -> dict[int, Whole]:
+    """Draw bins of some attributes of a clique given those of others of it."""
+    known, fresh = parts
+    masses = model.clique_margin(clique, (*known, *fresh)).ravel()
+    group = np.zeros(n_records, dtype=np.int64)
+    for one in known:
+        group = group * model.tree.sizes[one] + bins[one]
+    n_outcomes = math.prod(model.tree.sizes[one] for one in fresh)
+    groups = np.repeat(np.arange(len(masses) // n_outcomes), n_outcomes)
+    outcome = systematic(masses, groups, group, generator) - group * n_outcomes
+    found = dict[int, Whole]()
+    for one in reversed(fresh):
+        whole = outcome // model.tree.sizes[one]  # far quicker than with its remainder
+        found[one] = outcome - whole * model.tree.sizes[one]
+        outcome = whole
+    return found
 
 
 def systematic(

@@ -18,6 +18,7 @@ from microveil.noise.counts import CountNoise
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, written
 from microveil.synthesis.cuts import Candidates, Cuts, cut_errors, quantile_function
+from microveil.table.record_rules import RecordRule, kind_in_rules, parse_rule
 
 __all__ = [
     "AttributeMargins",
@@ -157,7 +158,8 @@ class Measurements:
 
     ``tables`` are in the order in which they were measured; `tables.axis_at` makes the bins of each
     of an attribute's own measurement: ``parts`` of equal mass at most, or two of those in
-    ``halves``, of which the second begins at a grid value, or the private median.
+    ``halves``, of which the second begins at a grid value, or the private median. ``rules`` are
+    those that drawn records keep, by which the columns ``computed`` are made of the others.
     """
 
     n_records: int
@@ -165,6 +167,8 @@ class Measurements:
     tables: Mapping[Scope, NoisyCounts]
     parts: int
     halves: Mapping[int, int | None] = field(default_factory=dict)
+    rules: tuple[RecordRule, ...] = ()
+    computed: tuple[Attribute, ...] = ()
 
     @classmethod
     def from_dict(
@@ -178,7 +182,10 @@ class Measurements:
         known = {attribute.name: attribute for attribute in attributes}
         entries: Mapping[str, Any] = contents["attributes"]
         place = {name: number for number, name in enumerate(entries)}
-        if known.keys() != place.keys():
+        kinds = {name: kind_in_rules(attribute) for name, attribute in known.items()}
+        rules = tuple(parse_rule(text, kinds) for text in contents.get("rules", ()))
+        computed = contents.get("computed", ())
+        if known.keys() != {*place, *computed} or len(known) != len(place) + len(computed):
             raise ValueError("attributes")
         return cls(
             n_records=int(contents["n_records"]),
@@ -191,6 +198,8 @@ class Measurements:
             },
             parts=int(contents["parts"]),
             halves={place[name]: at for name, at in contents["halves"].items()},
+            rules=rules,
+            computed=tuple(known[name] for name in computed),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,6 +215,8 @@ class Measurements:
             ],
             "parts": self.parts,
             "halves": {names[one]: at for one, at in self.halves.items()},
+            **({"rules": [*map(str, self.rules)]} if self.rules else {}),
+            **({"computed": [own.name for own in self.computed]} if self.computed else {}),
         }
 
 

@@ -21,7 +21,7 @@ from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import draw_run
 from microveil.noise.noise import RandomSource
 from microveil.synthesis.cuts import Candidates, Codes
-from microveil.synthesis.fitting import FEW, Fitting
+from microveil.synthesis.fitting import FEW, MOST_CELLS, Fitting
 from microveil.synthesis.measurements import NoisyCounts, Real, Scope, Whole
 from microveil.synthesis.model import junction_tree
 from microveil.synthesis.tables import Axis
@@ -38,8 +38,6 @@ CANDIDATES = 1 << 40
 BATCH = 1 << 18
 # Scores are whole numbers of such parts of a record.
 SCORE_BITS = 16
-# Cells of the junction tree's tables, all together: what a machine fits in seconds.
-MOST_CELLS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,7 +227,7 @@ def _fitted(
 ) -> dict[Scope, Real]:
     """Expect what the model of the tables so far says, of pairs that it can still take."""
     sizes = [axis.n_bins for axis in fitting.axes]
-    tree = junction_tree(sizes, found)
+    tree = junction_tree(sizes, [*found, *fitting.possible_cells(found)])
     open_scopes = [
         (one, other)
         for one, other in scopes

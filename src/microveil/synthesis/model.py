@@ -6,8 +6,10 @@ from functools import cache, cached_property, partial
 from itertools import combinations
 from math import prod
 from string import ascii_letters
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.synthesis.measurements import Real, Scope
 
@@ -16,6 +18,8 @@ __all__ = ["JunctionTree", "Model", "junction_tree", "margin_of", "nearest_model
 # The attributes through which a clique depends on another one far from it, and the distribution
 # of that given those: (bins of it, bins of each shared).
 Carried = tuple[Scope, Real]
+Mask = NDArray[np.bool_]
+Shared = TypeVar("Shared", np.bool_, np.float64)
 TINY = 1e-300
 # A step that comes nearer is made so much longer, one that does not so much shorter.
 LONGER, SHORTER = 1.2, 0.5
@@ -30,7 +34,7 @@ def margin_of(table: Real, members: Scope, scope: Scope) -> Real:
     return np.asarray(np.einsum(f"{_letters(range(len(members)))}->{_letters(axes)}", table))
 
 
-def widened(table: Real, scope: Scope, members: Scope) -> Real:
+def widened(table: NDArray[Shared], scope: Scope, members: Scope) -> NDArray[Shared]:
     """Shape a table of a scope so that it multiplies one of members, which hold the scope."""
     order = sorted(range(len(scope)), key=lambda axis: members.index(scope[axis]))
     axes = [axis for axis, one in enumerate(members) if one not in scope]
@@ -261,28 +265,32 @@ def nearest_model(
     factors: Mapping[Scope, Real],
     steps: int,
     tolerance: float = 1e-7,
+    possible: Mapping[Scope, Mask] | None = None,
 ) -> tuple[Model, dict[Scope, Real]]:
     """Fit a model to tables of probabilities: least squares by entropic mirror descent.
 
     Targets that contradict each other have no model; the squared distance to them has a minimum
     all the same, where proportional fitting would run on for ever. Begins at factors, by scope
     their logarithms, and returns those at the end: after so many steps, each a few passes over
-    all cells, or where one takes off less of the squared distance, relatively.
+    all cells, or where one takes off less of the squared distance, relatively. What is not
+    ``possible`` of tables of some scopes has no mass.
     """
-    tree = junction_tree(sizes, targets)
+    possible = possible or {}
+    tree = junction_tree(sizes, [*targets, *possible])
+    masks = [(tree.host(scope), scope, mask) for scope, mask in possible.items()]
     # A table that another one holds is summed of that: shorter than to sum its clique's.
     wider = {one: [other for other in targets if set(one) < set(other)] for one in targets}
     within = {scope: max(others, key=len) for scope, others in wider.items() if others}
     hosts = {scope: tree.host(scope) for scope in targets if scope not in within}
     current = dict(factors)
-    model = _model_of(tree, hosts, within, current)
+    model = _model_of(tree, hosts, within, current, masks)
     gaps = _gaps_of(model, hosts, within, targets)
     distance, step = _squares(gaps), 1.0
     for _ in range(steps):
         if distance <= REACHED:
             break
         trial = {scope: factor - step * gaps[scope] for scope, factor in current.items()}
-        next_model = _model_of(tree, hosts, within, trial)
+        next_model = _model_of(tree, hosts, within, trial, masks)
         next_gaps = _gaps_of(next_model, hosts, within, targets)
         next_distance = _squares(next_gaps)
         if next_distance > distance:
@@ -305,8 +313,9 @@ def _model_of(
     hosts: Mapping[Scope, int],
     within: Mapping[Scope, Scope],
     factors: Mapping[Scope, Real],
+    masks: Sequence[tuple[int, Scope, Mask]],
 ) -> Model:
-    """Multiply the factors, of which the logarithms are given, and calibrate."""
+    """Multiply the factors, of which the logarithms are given, by what is possible; calibrate."""
     widest = {scope: factors[scope] for scope in hosts}
     for scope, wider in within.items():
         widest[wider] = widest[wider] + widened(factors[scope], scope, wider)
@@ -314,7 +323,10 @@ def _model_of(
     for scope, factor in widest.items():
         host = hosts[scope]
         logs[host] += widened(factor, scope, tree.cliques[host])
-    return tree.calibrated([np.exp(log - log.max()) for log in logs])
+    potentials = [np.exp(log - log.max()) for log in logs]
+    for host, scope, mask in masks:
+        potentials[host] *= widened(mask, scope, tree.cliques[host])
+    return tree.calibrated(potentials)
 
 
 def _gaps_of(

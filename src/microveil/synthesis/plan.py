@@ -5,11 +5,11 @@ Its draw asks a `Counter`, and the stream that draws records never asked the dat
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy  # which loads its parts when they are used
@@ -21,15 +21,18 @@ from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute
 from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
 from microveil.synthesis.fitting import Fitting
-from microveil.synthesis.generation import Drawing, Values
+from microveil.synthesis.generation import Drawing
+from microveil.synthesis.keeping import Repairs, Values
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     Measurements,
     NoisyCounts,
 )
 from microveil.synthesis.measuring import Counter, TablesPlan, choose_and_measure
+from microveil.synthesis.possible import Possible
 from microveil.synthesis.tables import Axis, axis_at
 from microveil.table import GridColumn, Numbers
+from microveil.table.record_rules import RecordRule
 from microveil.table.threads import in_threads
 
 __all__ = [
@@ -44,6 +47,18 @@ __all__ = [
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
 Progress = Callable[[str], None]
+
+
+class HasAttribute(Protocol):
+    """A column, wherever it lies."""
+
+    @property
+    def attribute(self) -> Attribute:
+        """What it is."""
+        ...
+
+
+Column = TypeVar("Column", bound=HasAttribute)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +129,11 @@ class OneWayPlan:
         return self.n_records
 
     @property
+    def is_computed(self) -> bool:
+        """Whether nothing is asked of it, as a rule says how it is made of other columns."""
+        return not self.rates and self.noise is None
+
+    @property
     def vector_loss(self) -> float | None:
         """What is spent on it, whatever the table; None where that is no share of its own."""
         return None if self.share is None else float(self.share)
@@ -174,6 +194,8 @@ class OneWayPlan:
             "resolution_source": attribute.resolution_source.value,
             "missing_cells": 0,
         }
+        if self.is_computed:
+            return {**found, "computed": True}
         if rates or self.noise is None:
             return {**found, "depth": len(rates), "rates": rates}
         return {**found, "standard_deviation": self.noise.variance**0.5}
@@ -184,36 +206,45 @@ class SyntheticPlan:
     """Everything about a synthetic table that is decided before the data are counted.
 
     Without ``tables`` attributes are drawn independently of each other. ``n_records`` are those
-    of the original, ``n_drawn`` of the release.
+    of the original, ``n_drawn`` of the release. Drawn records keep ``rules``, by which what is
+    ``computed`` is made of the other columns, at no cost.
     """
 
     attributes: tuple[OneWayPlan, ...]
     tables: TablesPlan | None
     n_records: int
     n_drawn: int
+    rules: tuple[RecordRule, ...] = ()
+    computed: tuple[OneWayPlan, ...] = ()
+
+    def asked(self, columns: Iterable[Column]) -> list[Column]:
+        """Return the columns that counts are asked of: not those that rules compute."""
+        names = {part.attribute.name for part in self.computed}
+        return [column for column in columns if column.attribute.name not in names]
 
     def draw(
         self, counter: Counter, source: RandomSource, progress: Progress = lambda _step: None
-    ) -> tuple[Measurements, Mapping[str, Numbers]]:
+    ) -> "tuple[Measurements, NewColumns]":
         """Ask the data, then draw records of the answers, by a stream that they never saw."""
         asking, drawing = source.spawn(2)
         measurements = self.measured(counter, asking, progress)
         progress("drawing records")
         return measurements, self.drawn(measurements, drawing)
 
-    def drawn(self, measurements: Measurements, source: RandomSource) -> Mapping[str, Numbers]:
+    def drawn(self, measurements: Measurements, source: RandomSource) -> "NewColumns":
         """Draw the columns of measurements: nothing of the data is looked at."""
         # Post-processing needs no cryptographic stream, only one of its own.
         seed = int.from_bytes(source.words(4).tobytes(), "little")
         generator = np.random.Generator(np.random.PCG64(seed))
-        records = Drawing.of(measurements).drawn(self.n_drawn, generator)
-        return NewColumns([part.attribute for part in self.attributes], records)
+        drawing = Drawing.of(measurements)
+        records, repairs = drawing.drawn(self.n_drawn, generator)
+        return NewColumns([own for own, _ in drawing.released], records, repairs)
 
     def measured(
         self, counter: Counter, source: RandomSource, progress: Progress = lambda _step: None
     ) -> Measurements:
         """Ask the data, and spend the budget: what comes back may be published."""
-        *own, choice = source.spawn(len(self.attributes) + 1)
+        *streams, choice = source.spawn(len(self.attributes) + 1)
         tables = self.tables
         for part in self.attributes:
             part.bounds  # noqa: B018 -- refuses before anything is asked
@@ -221,7 +252,7 @@ class SyntheticPlan:
         def one_way(number: int) -> tuple[AttributeMeasured, Axis]:
             part = self.attributes[number]
             progress(f"measuring {part.attribute.name}")
-            measured, codes = part.measured(counter, number, own[number])
+            measured, codes = part.measured(counter, number, streams[number])
             parts, halves = (1, {}) if tables is None else (tables.parts, tables.halves)
             axis = axis_at(number, measured, parts, halves)
             if tables is not None:  # at once: the codes are needed no more
@@ -231,23 +262,37 @@ class SyntheticPlan:
         numbers = range(len(self.attributes))
         found = in_threads(one_way, numbers, len(numbers) * self.n_records)
         attributes, axes = zip(*found, strict=True)
-        if tables is None:
-            return Measurements(n_records=self.n_records, attributes=attributes, tables={}, parts=1)
-        progress("counting pairs")
-        fitting = Fitting(n_records=self.n_records, attributes=attributes, axes=axes)
-        return Measurements(
+        computed = tuple(part.attribute for part in self.computed)
+        own = Measurements(
             n_records=self.n_records,
             attributes=attributes,
-            tables=choose_and_measure(tables, counter, fitting, choice, progress),
-            parts=tables.parts,
-            halves=tables.halves,
+            tables={},
+            parts=1 if tables is None else tables.parts,
+            halves={} if tables is None else tables.halves,
+            rules=self.rules,
+            computed=computed,
         )
+        if tables is None:
+            return own
+        progress("counting pairs")
+        possible = Possible.of(self.rules, attributes, axes, computed)
+        fitting = Fitting(
+            n_records=self.n_records, attributes=attributes, axes=axes, possible=possible
+        )
+        measured = choose_and_measure(tables, counter, fitting, choice, progress)
+        return replace(own, tables=measured)
 
 
 class NewColumns(Mapping[str, Numbers]):
     """Drawn columns as numbers, each made when it is asked for: grid units may be far smaller."""
 
-    def __init__(self, attributes: Sequence[Attribute], drawn: Sequence[Values]) -> None:
+    def __init__(
+        self,
+        attributes: Sequence[Attribute],
+        drawn: Sequence[Values],
+        repairs: Repairs | None = None,
+    ) -> None:
+        self.repairs = repairs
         own = zip(attributes, drawn, strict=True)
         self._drawn = {attribute.name: (attribute, *values) for attribute, values in own}
 
@@ -275,9 +320,9 @@ def remeasured(
 ) -> Measurements:
     """Measure trial records as the original was measured, with the same laws of noise.
 
-    As many records as the original had, drawn of a model. Which tables there are is held, not
-    chosen anew. Post-processing of published measurements: trial records and trial noise spend no
-    budget and protect nobody.
+    As many records as the original had, drawn of a model; what rules compute of them, behind the
+    others, is passed over. Which tables there are is held, not chosen anew. Post-processing of
+    published measurements: trial records and trial noise spend no budget and protect nobody.
     """
     columns = [
         GridColumn(
@@ -285,7 +330,7 @@ def remeasured(
             values=units if missing is None else units[~missing],
             missing=missing,
         )
-        for measured, (units, missing) in zip(measurements.attributes, records, strict=True)
+        for measured, (units, missing) in zip(measurements.attributes, records, strict=False)
     ]
     cuts = (one.cuts for one in measurements.attributes if one.cuts is not None)
     counter = Counter(columns, next((own.candidates.count for own in cuts), 0))

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.schema import EPOCH, Kind
+from microveil.schema import EPOCH, Attribute, Kind
 
-__all__ = ["Comparison", "RecordRule", "comparable", "parse_rule"]
+__all__ = ["Comparison", "RecordRule", "comparable", "kind_in_rules", "parse_rule"]
 
 Mask = NDArray[np.bool_]
 # The longer signs first: "<=" begins with "<".
@@ -151,6 +151,17 @@ def parse_rule(text: str, kinds: Mapping[str, Kind]) -> RecordRule:
         condition=found[0][0] if len(found) > 1 else None,
         text=" implies ".join(written for _, written in found),
     )
+
+
+def kind_in_rules(attribute: Attribute) -> Kind:
+    """Return what an attribute holds as its column: that its values are listed makes no matter."""
+    categories = attribute.categories
+    if categories is None:
+        return attribute.kind
+    first = categories.values[0]
+    if isinstance(first, bool):
+        return Kind.BOOLEAN
+    return Kind.OTHER if isinstance(first, str) else Kind.WHOLE
 
 
 def comparable(kind: Kind, other: Kind) -> bool:

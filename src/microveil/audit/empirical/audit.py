@@ -261,8 +261,8 @@ def _attacked(planned: Plan, name: str | None) -> AttributePlan:
 
 
 def _spends(part: AttributePlan) -> bool:
-    """Whether epsilon is spent on an attribute by itself; of a new table it always is."""
-    return part.share is not None or isinstance(part, OneWayPlan)
+    """Whether epsilon is spent on an attribute by itself; of a new table on all it measures."""
+    return part.share is not None or (isinstance(part, OneWayPlan) and not part.is_computed)
 
 
 _NONE_SPENT = "no epsilon is spent on it that could be bounded"

@@ -48,6 +48,8 @@ from microveil.table.table import check_kept, is_text
 
 __all__ = ["SparkFiles", "plan_in_spark", "protect_in_spark"]
 
+# Blocks of a new table of which it is counted how many records were changed for rules.
+COUNTED = 16
 # Arguments that Spark has no way for, with what would do.
 WITHOUT = {
     "parts": ("makes releases of one part", "make a release for each part's attributes"),
@@ -243,20 +245,27 @@ def _new_table(
     plan: SyntheticPlan, table: SparkTable, schema: Any, seed: int | None, scratch: Scratch
 ) -> Drawn:
     """Ask counts of Spark, and have it draw records of the answers, as the plan does in memory."""
-    attributes = [part.attribute for part in plan.attributes]
     asking, source = RandomSource.of(seed).spawn(2)
     cut = [part.attribute.name for part in plan.attributes if part.rates]
-    measurements = plan.measured(cast("Counter", counter(table, cut, seed, scratch)), asking)
+    columns = {own.attribute.name: own for own in plan.asked(table.columns.values())}
+    counted = counter(replace(table, columns=columns), cut, seed, scratch)
+    measurements = plan.measured(cast("Counter", counted), asking)
     drawing, n_records = Drawing.of(measurements), plan.n_drawn
+    attributes = [own for own, _ in drawing.released]
     own = int.from_bytes(source.words(4).tobytes(), "little")
 
-    def block(number: int) -> Mapping[str, Numbers]:
+    def block(number: int) -> NewColumns:
         sequence = np.random.SeedSequence(own, spawn_key=(number,))
         generator = np.random.Generator(np.random.PCG64(sequence))
-        return NewColumns(attributes, drawing.block(number, n_records, generator))
+        return NewColumns(attributes, *drawing.block(number, n_records, generator))
 
-    data = new_table(block, blocks_of(n_records), n_records, schema, scratch)
-    return Drawn(data=data, measurements=measurements)
+    n_blocks = blocks_of(n_records)
+    data = new_table(block, n_blocks, n_records, schema, scratch)
+    # A task may be repeated: what was changed for rules is counted here, of the first blocks.
+    known = [] if drawing.possible is None else range(min(n_blocks, COUNTED))
+    changed = [one for number in known if (one := block(number).repairs) is not None]
+    repairs = sum(changed[1:], changed[0]) if changed else None
+    return Drawn(data=data, measurements=measurements, repairs=repairs)
 
 
 def _of_records(
