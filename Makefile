@@ -12,12 +12,15 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLA
 # Of a wheelhouse: all that a steward's installation may use; Spark is its cluster's.
 EXTRAS ?= app,files,report
 
+PYTHONS ?= 3.11 3.12 3.13 3.14
+
 KERNEL_TESTS := $(addprefix tests/unit/test_,noise.py record_linkage.py intervals.py \
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test mutants test-papers coverage test-slow test-spark test-browser pictures test-record record record-papers \
-	check docs site dist test-dist test-extras wheelhouse bench format clean named-data
+.PHONY: help demo reproduce test mutants test-papers coverage test-slow test-spark test-browser \
+	pictures test-record record record-papers check docs site dist test-dist test-extras \
+	test-pythons wheelhouse bench format clean named-data
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -26,10 +29,6 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # One stamp for each set of extras, renewed when the project's requirements change.
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(PIP) install -e .
-	@touch $@
-
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[$*]'
 	@touch $@
@@ -41,7 +40,7 @@ $(VENV)/.installed-papers: pyproject.toml papers/pyproject.toml | $(BIN)/python
 # All of .ci/run by one call: each looks anew for what every requirement needs.
 $(VENV)/.installed-ci: pyproject.toml papers/pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,check,site,spark]' -e ./papers
-	@touch $(addprefix $(VENV)/.installed-,test check papers site spark-test) $@
+	@touch $(addprefix $(VENV)/.installed-,test check papers site test,spark) $@
 
 # Said before anything is installed.
 named-data:
@@ -81,14 +80,10 @@ test-slow: $(VENV)/.installed-papers ## Run the long tests, statistical and of t
 	else echo "slow tests of the papers left out: set MICROVEIL_DATA to the reference data" >&2; fi
 
 # One session of Spark at a time: workers of pytest would each start one.
-test-spark: $(VENV)/.installed-spark-test ## Run the tests in a session of Spark: Java 17
+test-spark: $(VENV)/.installed-test,spark ## Run the tests in a session of Spark: Java 17
 	PYSPARK_PYTHON=$(abspath $(BIN))/python $(BIN)/python -m pytest -q tests/contract/test_spark*.py
 
-$(VENV)/.installed-spark-test: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[test,spark]'
-	@touch $@
-
-test-browser: $(VENV)/.installed-browser-test ## Drive the page in a browser: Chromium
+test-browser: $(VENV)/.installed-test,browser ## Drive the page in a browser: Chromium
 	PYTHONPATH=tests $(BIN)/python -m steward
 	$(BIN)/python -m pytest -q -m browser tests/browser
 
@@ -96,10 +91,6 @@ test-browser: $(VENV)/.installed-browser-test ## Drive the page in a browser: Ch
 pictures: test-browser ## Take the pictures of the docs anew
 	mkdir -p docs/pictures
 	cp build/pictures/docs/*.png docs/pictures
-
-$(VENV)/.installed-browser-test: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[test,browser]'
-	@touch $@
 
 test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record
 	$(PYTEST) -m record tests/record
@@ -119,7 +110,7 @@ check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	PYTHONPATH=papers/src $(BIN)/lint-imports --no-cache --config papers/pyproject.toml
 	$(BIN)/codespell
 
-docs: $(VENV)/.installed ## Write the parts of the docs that are made of the code
+docs: $(VENV)/.installed-test ## Write the parts of the docs that are made of the code
 	$(BIN)/python docs/made.py
 
 dist: $(VENV)/.installed-dist ## Build the wheel and the source distribution, in build/dist
@@ -132,15 +123,24 @@ wheelhouse: dist ## Gather all wheels that an installation without a network nee
 	$(BIN)/python distribution/wheelhouse.py build/dist/microveil-*.whl build/wheelhouse \
 	  --extras '$(EXTRAS)' --platform '$(PLATFORM)' --python '$(PYTHON_VERSION)'
 
-test-dist: $(VENV)/.installed-dist-test ## Build wheel, wheelhouse and site, and try them: needs an index
+test-dist: $(VENV)/.installed-test,dist,site ## Build wheel, wheelhouse and site, and try them: needs an index
 	$(BIN)/python -m pytest -q -m dist tests/distribution
 
-test-extras: $(VENV)/.installed-dist-test ## Try each extra alone, in a fresh environment: needs an index
+test-extras: $(VENV)/.installed-test,dist,site ## Try each extra alone, in a fresh environment: needs an index
 	$(BIN)/python -m pytest -q -m dist -rs tests/distribution -k extra
 
-$(VENV)/.installed-dist-test: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[test,dist,site]'
-	@touch $@
+# The tests that show soonest what another Python, or the libraries that it takes, would break.
+test-pythons: $(PYTHONS:%=test-python-%) ## Run contracts and the record in each Python of PYTHONS
+
+test-python-%:
+	@found=; for each in python$* $(wildcard $(HOME)/.pyenv/versions/$*.*/bin/python); do \
+	  $$each -c "" 2> /dev/null && found=$$each && break; done; \
+	if [ -z "$$found" ]; then echo "Python $*: not found" >&2; exit; fi; \
+	set -ex; $$found -m venv --clear build/python-$*; \
+	build/python-$*/bin/python -m pip --disable-pip-version-check --quiet install -e '.[test]'; \
+	build/python-$*/bin/python -m pytest -q -n auto --maxprocesses 4 \
+	  -m "not slow and not spark and not dist and not browser" \
+	  tests/contract tests/record tests/test_public_api.py tests/test_surface.py src
 
 site: $(VENV)/.installed-site ## Build the docs as a site, in build/site; any warning is an error
 	$(BIN)/mkdocs build --strict --config-file site/mkdocs.yml
