@@ -370,3 +370,32 @@ def test_names_are_escaped_in_the_schema_as_in_the_file(tmp_path):
     release.write(tmp_path / "out", escape_formulas=True)
     again = mv.read(tmp_path / "out" / "data.csv")
     assert said(again)["'@A"].column == "A label"
+
+
+def test_a_release_keeps_the_measure_of_spss(tmp_path):
+    """Of columns with labels: what goes along without any would be no condition of labels."""
+    frame = pl.DataFrame(
+        {
+            "AGE": [1.0, 2.0] * 9,
+            "TAX": [1.0, 2.0] * 9,
+            "LEVEL": [1.0, 2.0] * 9,
+            "SEX": [1.0, 2.0] * 9,
+        }
+    )
+    measures = {"AGE": "scale", "TAX": "scale", "LEVEL": "ordinal", "SEX": "nominal"}
+    listed = {1.0: "low", 2.0: "high"}
+    pyreadstat.write_sav(
+        frame, f"{tmp_path / 'in.sav'}", variable_measure=measures,
+        column_labels={"AGE": "Age in years"},
+        variable_value_labels={"LEVEL": listed, "SEX": listed},
+        variable_format=dict.fromkeys(frame.columns, "F8.0"),
+    )  # fmt: skip
+    people = mv.read(tmp_path / "in.sav")
+    release = mv.protect(people, method="mdav", k=3, attributes=frame.columns,
+                         categories={"SEX": [1, 2]})  # fmt: skip
+    release.write(tmp_path / "out", format="sav")
+    _, meta = pyreadstat.read_sav(
+        f"{tmp_path / 'out' / 'data.sav'}", metadataonly=True, output_format="polars"
+    )
+    kept = {name: measure for name, measure in meta.variable_measure.items() if name != "SEX"}
+    assert kept == {"AGE": "scale", "TAX": "unknown", "LEVEL": "ordinal"}

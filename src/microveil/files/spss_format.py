@@ -87,7 +87,10 @@ def batches(
             name: _ranges(name, said.missing_codes)
             for name, said in labels.items() if said.missing_codes
         },
-        variable_measure={name: "ordinal" for name, said in labels.items() if said.is_ordinal},
+        variable_measure={
+            name: "ordinal" if said.is_ordinal else "scale"
+            for name, said in labels.items() if said.is_ordinal or said.is_scale
+        },
         compress=is_packed, row_compress=not is_packed,
     )  # fmt: skip
 

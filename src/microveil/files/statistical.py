@@ -229,6 +229,7 @@ def _labels(
             codes=codes,
             missing_codes=tuple(dict.fromkeys(missing)),
             is_ordinal=is_ordinal,
+            is_scale=meta.variable_measure.get(name) == "scale",
         )
     return labels, ranges
 

@@ -39,6 +39,7 @@ class Labels:
     missing_codes: tuple[GivenCode, ...] = ()
     is_ordinal: bool = False
     n_left_out: int = 0
+    is_scale: bool = field(default=False, repr=False)  # by SPSS
     bounds: tuple[Any, Any] | None = field(default=None, repr=False)  # of numbers or dates
 
     @property
