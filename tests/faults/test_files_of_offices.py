@@ -14,7 +14,7 @@ from microveil.report.columns import columns_of
 from microveil.table import open_table
 
 HOSPITAL = (
-    "Fall;Name;Geburt;Kosten;Puls\r\n"
+    "Fall;Name;Geburt;Kosten;Herz\r\n"
     "1;Müller;31.12.1980;1.234,56;71\r\n"
     "2;Weiß;01.02.1975;987,10;64\r\n"
     "3;Schmid;11.07.1990;12,00;80\r\n"
@@ -41,7 +41,7 @@ def test_one_refusal_of_a_file_from_a_spreadsheet_names_all_flags_that_read_it(t
         "Name": "text",
         "Geburt": "date",
         "Kosten": "decimal",
-        "Puls": "whole number",
+        "Herz": "whole number",
     }
 
 

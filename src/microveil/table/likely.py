@@ -54,7 +54,7 @@ ENDS_SO = re.compile(
 OF_NAMES = re.compile(
     "(full|sur|last|first|fore|given|family|maiden|middle)?names?|vorname|nachname|familienname"
     "|nom|prenom|prénom|nombres?|apellidos?|cognome|imie|imię|nazwisko|naam|voornaam|achternaam"
-    "|fornamn|förnamn|efternamn|address|adresse|anschrift|street|strasse|straße|rue|phone"
+    "|fornamn|förnamn|efternamn|ad(d)?ress(e)?|anschrift|street|strasse|straße|rue|phone"
     "|telephone|telefon|mobile|email|mail|iban"
     "|comments?|remarks?|notes?|freetext|bemerkung(en)?|anmerkung(en)?|kommentare?|freitext"
     "|commentaires?|observaciones|uwagi|opmerking(en)?"
