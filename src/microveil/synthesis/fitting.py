@@ -136,9 +136,11 @@ class Fitting:
         if all(self.axes[one].edges is not None for one in scope):
             correlation, plain = self._copula(scope, shares, rows, columns)
         found = nearest_table(shrunk(shares, plain, variance), rows, columns)
-        if self.possible is not None:
-            found = proportionally_fitted(self._without_zeros(scope, found), rows, columns)
-        return self._without_zeros(scope, found), correlation
+        if self.possible is None:
+            return found, correlation
+        # Zeros stay, and margins that are out of reach for them are left to the fit.
+        left = self._without_zeros(scope, found)
+        return proportionally_fitted(left, rows, columns, grains=(0.0,)), correlation
 
     def _copula(self, scope: Scope, shares: Real, rows: Real, columns: Real) -> tuple[float, Real]:
         """Fit a copula among the records that have both values; the rest are independent."""

@@ -1,6 +1,6 @@
 """The bins that attributes have in tables, and noisy counts made such that none is negative."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -301,14 +301,20 @@ def nearest_table(table: Real, rows: Real, columns: Real, steps: int = 400) -> R
     return proportionally_fitted(current, rows, columns)
 
 
-def proportionally_fitted(table: Real, rows: Real, columns: Real, steps: int = 50) -> Real:
+def proportionally_fitted(
+    table: Real,
+    rows: Real,
+    columns: Real,
+    steps: int = 50,
+    grains: Sequence[float] = GRAINS,
+) -> Real:
     """Scale rows and columns in turn until the margins are right (Deming and Stephan 1940).
 
     Where cells that are 0 keep a margin out of reach, a grain of independence is added, no more
     than is needed: with all of it any margins are reached.
     """
     alike = np.outer(rows, columns)
-    for grain in GRAINS:
+    for grain in grains:
         current = table + grain * alike
         for _ in range(steps):
             current *= (rows / np.maximum(current.sum(axis=1), 1e-300))[:, None]
