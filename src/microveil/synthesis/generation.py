@@ -173,7 +173,7 @@ class Drawing:
         ) -> dict[int, Whole] | None:
             return redrawn_bins(self.model, (fresh, scope), own, generator)
 
-        repairs = kept(self.possible, values, bins, inside, within)
+        repairs = kept(self.possible, values, bins, inside, within, generator)
         if breaches(self.possible, values):
             raise RuntimeError("a drawn record breaks a rule: nothing may be released")
         values += computed_values(self.possible.clauses, values)

@@ -1,6 +1,7 @@
 """Drawn records that break rules are drawn again, or moved: so that none is left that does.
 
-First inside their bins, then in bins drawn anew within a clique, at last to the nearest values of
+First they exchange values with records of the same bins; what breaks a rule still is drawn again
+inside its bins, then in bins drawn anew within a clique, at last to the nearest values of
 the domain, fewest changes first. Nothing of the data is looked at.
 """
 
@@ -21,9 +22,9 @@ Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
 # An attribute's values in grid units, and which are missing.
 Values = tuple[NDArray[np.signedinteger[Any]], Mask | None]
-# Draws of a record inside its bins, of the bin of one column of a broken clause, and of those of
-# all, before the next thing is tried.
-INSIDE, ONE, ALL = 256, 16, 16
+# Exchanges of a value with another record of the same bin, draws of a record inside its bins, of
+# the bin of one column of a broken clause, and of those of all, before the next thing is tried.
+EXCHANGES, INSIDE, ONE, ALL = 32, 256, 16, 16
 # Columns that are moved at a time, and trial records at hand.
 MOST_MOVED, TRIALS = 3, 1 << 18
 
@@ -75,6 +76,7 @@ def kept(
     bins: Sequence[Whole],
     inside: Inside,
     within: Within,
+    generator: np.random.Generator,
 ) -> Repairs:
     """Change records so that none breaks a rule, in place; say how many were changed."""
     clauses = possible.clauses
@@ -83,6 +85,11 @@ def kept(
     bad, changed = np.flatnonzero(broken.any(axis=1)), list[int]()
     if not len(bad):
         return Repairs(n_records=len(broken))
+    n_bad, own_bins = len(bad), [bins[number] for number in clauses.involved]
+    sorted_bins = [(one, np.argsort(one, kind="stable")) for one in own_bins]
+    for _ in range(EXCHANGES):
+        bad = _exchanged(clauses, drawn, sorted_bins, bad, broken, generator)
+    n_exchanged = n_bad - len(bad)
     for trials in (range(-INSIDE, 0), range(ONE + ALL)):
         before = len(bad)
         for number in trials:
@@ -99,7 +106,44 @@ def kept(
     if len(bad):
         drawn.take(bad, _moved(possible, drawn.rows(bad), broken[bad]))
     _put_back(clauses, drawn, values)
-    return Repairs(n_records=len(broken), inside=changed[0], within=changed[1], moved=len(bad))
+    return Repairs(
+        n_records=len(broken), inside=changed[0] + n_exchanged, within=changed[1], moved=len(bad)
+    )
+
+
+def _exchanged(
+    clauses: Clauses,
+    drawn: Drawn,
+    sorted_bins: Sequence[tuple[Whole, Whole]],
+    bad: Whole,
+    broken: Mask,
+    generator: np.random.Generator,
+) -> Whole:
+    """Exchange values of one column between records of one bin, where both then keep the rules.
+
+    That leaves the values of each bin as they are. By column come the bins of records, and the
+    records in the order of these. Returns who breaks a rule still.
+    """
+    for column, (bins, in_order) in enumerate(sorted_bins):
+        about = [n for n, clause in enumerate(clauses.clauses) if column in clause.columns]
+        rows = bad[broken[bad][:, about].any(axis=1)]
+        if not len(rows):
+            continue
+        ends = np.searchsorted(bins, [bins[rows], bins[rows] + 1], sorter=in_order)
+        others = in_order[generator.integers(ends[0], ends[1])]
+        # Each record once, and none with one that is to be changed itself.
+        _, first = np.unique(others, return_index=True)
+        first = first[~np.isin(others[first], bad)]
+        pair = np.concatenate([rows[first], others[first]])
+        trial = drawn.rows(pair)
+        half = len(first)
+        for cells in (trial.places, trial.absent):
+            cells[:, column] = np.roll(cells[:, column], half)
+        held = np.asarray(~clauses.broken(trial.places, trial.absent).any(axis=1))
+        both = np.tile(np.logical_and(held[:half], held[half:]), 2)
+        drawn.take(pair[both], trial.rows(both))
+        bad = np.setdiff1d(bad, pair[both])
+    return bad
 
 
 def breaches(possible: Possible, values: Sequence[Values]) -> int:
