@@ -77,6 +77,6 @@ def table_of(root, head):
 
 def written(document):
     """Return a document as pages have it, charts by what they say, without space between tags."""
-    template = shell._environment().get_template("blocks.html")
+    template = shell._environment("microveil.report").get_template("blocks.html")
     module = template.make_module({"figure": lambda chart: chart.says})
     return re.sub(r"\s*\n\s*", "", f"{module.blocks(document.blocks, 2)}")

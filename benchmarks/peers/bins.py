@@ -15,10 +15,9 @@ import microveil as mv
 from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
 from microveil.protect.plan import Plan
-from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import masses_inside, systematic
-from microveil.synthesis.measurements import AttributeMeasured
 from microveil.synthesis.measuring import Counter
+from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.tables import Axis, axis_at, bin_masses
 from microveil.table import Numbers
 from microveil.table.table import rebuilt, restored
@@ -112,6 +111,8 @@ def _deviations(measured: AttributeMeasured, axis: Axis) -> Real:
 
     The rank of a cut is off by a two-sided geometric law whose rate is that of its level.
     """
+    if measured.cells is not None:
+        return np.full(axis.n_bins, math.sqrt(measured.cells.counts.variance))
     if measured.cuts is not None:
         return np.full(axis.n_bins, math.sqrt(2) / measured.rates[-1])
     return np.sqrt(measured.levels.variance * np.bincount(axis.groups))
@@ -128,7 +129,7 @@ def _by_rank(
     """Spread ranks evenly and map them by the quantile function, as those of our records are."""
     shares = generator.uniform(axis.ends[codes], axis.ends[codes + 1])
     ranks = np.argsort(np.argsort(shares))
-    return quantile_function(measured.cuts).at((ranks + 0.5) / len(ranks))
+    return measured.distribution.quantiles.at((ranks + 0.5) / len(ranks))
 
 
 def _by_counts(

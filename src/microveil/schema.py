@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 __all__ = [
     "COLUMN_KINDS",
     "EPOCH",
+    "FINEST",
     "Attribute",
     "Bounds",
     "Categories",
@@ -38,12 +39,19 @@ __all__ = [
     "Role",
     "Source",
     "ordered",
+    "widest",
     "written",
 ]
 
 EPOCH = datetime.date(1970, 1, 1)
 # A float64 distinguishes whole numbers up to here, and the digits of a decimal.
 WHOLE_IN_FLOATS, DECIMALS_IN_FLOATS = 2**53, 10**15
+
+# The grid on which decimals lie before it is learnt how many they have.
+FINEST_DECIMALS = 6
+FINEST = Fraction(1, 10**FINEST_DECIMALS)
+# Learnt dates lie from 1700 to 2300: days from `EPOCH`.
+DAYS = (-98_615, 120_894)
 
 # A numeric column: whole numbers or floats.
 Cells = NDArray[np.int64 | np.float64]
@@ -102,6 +110,7 @@ class Source(StrEnum):
     DECLARED = "declared"
     TYPE = "given by the type"
     DATA = "read from the data"
+    LEARNT = "learnt within the budget"
     NONE = "none"
 
 
@@ -241,6 +250,8 @@ class Attribute:
         Whether it is one value a unit, as declared, where all records of a unit are protected.
     never_missing : bool
         Whether it never lacks a value, as declared.
+    is_learnt : bool
+        Whether its domain, where none is declared, is learnt within the budget.
     """
 
     name: str
@@ -252,6 +263,7 @@ class Attribute:
     of_unit: bool = False
     # Saved comparisons know their table by what is shown here.
     never_missing: bool = field(default=False, repr=False)
+    is_learnt: bool = field(default=False, repr=False)
 
     @property
     def place(self) -> str:
@@ -271,7 +283,9 @@ class Attribute:
     @property
     def domain_source(self) -> Source:
         """Where its domain comes from."""
-        return Source.NONE if self.domain is None else self.domain.source
+        if self.domain is None:
+            return Source.LEARNT if self.is_learnt else Source.NONE
+        return self.domain.source
 
     @property
     def bounds_from_data(self) -> bool:
@@ -391,6 +405,16 @@ class Declared:
     def has_domain(self) -> bool:
         """Whether bounds or categories are declared."""
         return self.bounds is not None or bool(self.categories)
+
+
+def widest(attribute: Attribute) -> tuple[int, int]:
+    """Return the grid values between which an attribute lies whose domain is learnt."""
+    # A float64 tells the last step's end from its beginning too.
+    last = WHOLE_IN_FLOATS - 1
+    if attribute.kind is Kind.DATE:
+        first_day, last_day = (Fraction(day) / attribute.resolution for day in DAYS)
+        return math.ceil(first_day), math.floor(last_day)
+    return -last, last
 
 
 def written(value: Fraction, kind: Kind) -> int | float | str:

@@ -292,7 +292,7 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
     }
     assert found["columns"]["NAME # 1"]["entry"]["role"] == "identifier"
     assert (
-        "It holds text, and all values differ, as names do."
+        "By its name it holds names, addresses or free text, which say who somebody is."
         in found["columns"]["NAME # 1"]["notes"]
     )
     assert found["unit"] == "HOUSEHOLD"

@@ -106,7 +106,7 @@ def test_left_to_advice_without_a_scope_or_a_way_is_refused():
     with pytest.raises(mv.RequestError, match="needs to know what the epsilon must cover"):
         mv.protect(PEOPLE, method="auto", **ASKED)
     without = {**ASKED, "bounds": None}
-    with pytest.raises(mv.RequestError, match=r"needs its bounds.*--bounds AGE=0:100000"):
+    with pytest.raises(mv.RequestError, match="2 columns need bounds"):
         mv.protect(PEOPLE, method="auto", scope="row", **without)
     with pytest.raises(mv.RequestError, match="does not keep this epsilon at vector scope"):
         mv.protect(PEOPLE, method="idp-cbls", k=5, scope="vector", **ASKED)

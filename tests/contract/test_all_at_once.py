@@ -16,6 +16,7 @@ N = 60
 BY = {
     "method": "dp-synthetic",
     "structure": "independent",
+    "domains": "declared",
     "epsilon": 5000,
     "delta": 1e-9,
     "seed": 1,
@@ -121,7 +122,7 @@ def test_what_closes_the_gaps_of_a_recipe_is_toml(tmp_path):
         name: {"role": "confidential", "type": "whole number" if name == "count0" else "decimal"}
         for name in table.columns
     }
-    top = 'microveil = "0.2"\nmethod = "dp-synthetic"\nepsilon = 5000\ndelta = 1e-9\n'
+    top = 'microveil = "0.2"\nmethod = "dp-synthetic"\nepsilon = 5000\ndomains = "declared"\n'
 
     def asked(entries):
         lines = [
@@ -150,7 +151,7 @@ def test_flags_close_the_gaps_and_values_outside_are_named_on_request_alone(tmp_
     table.write_csv(tmp_path / "people.csv")
     names = [part for name in table.columns for part in ("--attributes", name)]
     command = ["protect", "people.csv", "--method", "dp-synthetic", "--epsilon", "1", "--delta",
-               "1e-9", *names, "-o", "out"]  # fmt: skip
+               "1e-9", "--domains", "declared", *names, "-o", "out"]  # fmt: skip
     first = run(*command, folder=tmp_path)
     flags = shlex.split(first.stderr.splitlines()[-1])
     assert len(flags) == 2 * 5

@@ -101,7 +101,7 @@ def test_all_problems_of_a_recipe_are_one_error():
     places = [problem.place for problem in caught.value.problems]
     assert places == [
         "recipe, entry 'k'", "recipe, entry 'seed'", "recipe, entry 'attributes.x.role'",
-        "method",
+        "epsilon", "column 'x'",
     ]  # fmt: skip
 
 

@@ -41,8 +41,9 @@ def test_inspect_writes_a_recipe_for_any_method(tmp_path, method):
     asked += ["--width", "5"] if method in ("k-noise", "k-pram") else []
     done = run("inspect", "people.csv", *asked, "-o", "r.toml", folder=tmp_path)
     assert done.returncode == 0, done.stderr
+    learns = method == "dp-synthetic"
     assert ("bounds of 2 columns" in " ".join(done.stdout.split())) == (
-        "bounds" in METHODS[method].needs
+        "bounds" in METHODS[method].needs and not learns
     )
     recipe = filled((tmp_path / "r.toml").read_text())
     (tmp_path / "r.toml").write_text(recipe)
@@ -179,7 +180,7 @@ def survey(tmp_path_factory):
 
 def test_a_labelled_survey_asks_for_at_most_five_entries(survey, tmp_path):
     """The file's word on all questions is accepted at once; numbers get their bounds."""
-    asked = {"accept": "file", "method": "dp-synthetic", "epsilon": 10.0}
+    asked = {"accept": "file", "method": "dp-synthetic", "epsilon": 10.0, "domains": "declared"}
     _, proposed = inspect_file(survey, None, None, **asked)
     assert n_left(proposed) == 3
     assert re.search("by the file.*\n.*caseid", left_to_type(proposed).to_text())
@@ -200,6 +201,13 @@ def test_a_labelled_survey_asks_for_at_most_five_entries(survey, tmp_path):
     assert set(made.frame["Q1"].drop_nulls()) <= {1, 2, 3, 4, 5}
     assert made.schema["Q1"].labels.codes[1] == "never"
     assert {"caseid", "pond"}.isdisjoint(made.frame.columns)
+
+
+def test_a_labelled_survey_needs_no_entry_where_domains_are_learnt(survey):
+    """What the file does not declare is learnt; what the budget is enough for is said."""
+    _, proposed = inspect_file(survey, None, None, accept="file", epsilon=10.0, scope="row")
+    assert n_left(proposed) == 0
+    assert "to have a count of its own" in left_to_type(proposed).to_text()
 
 
 def test_without_the_word_one_line_offers_it(survey):

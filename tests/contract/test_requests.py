@@ -29,7 +29,6 @@ def floats(*values):
 
 
 BAD = {
-    "no method": (table(), GOOD | {"method": None}, "method"),
     "unknown method": (table(), GOOD | {"method": "dp"}, "no such method"),
     "no k": (table(), GOOD | {"k": None}, "needs k"),
     "k of 0": (table(), GOOD | {"k": 0}, "whole number"),

@@ -52,16 +52,16 @@ def test_records_are_drawn_by_a_stream_that_never_asked(monkeypatch):
 
 
 def test_the_least_tables_and_the_depths_are_those_of_the_rule():
-    """At epsilon 1 a hundred records have quarters, 99 are refused, and eighths begin at 355."""
+    """At epsilon 1 a hundred records have quarters, 99 are refused, and eighths begin at 418."""
     depths = {}
-    for n in (99, 100, 354, 355):
+    for n in (99, 100, 417, 418):
         columns = {"AGE": RANDOM.integers(0, 101, n)}
         if n == 99:
             with pytest.raises(mv.RequestError, match="too small for a distribution"):
                 mv.plan(columns, **asked(columns))
             continue
         depths[n] = len(mv.plan(columns, **asked(columns)).synthetic.attributes[0].rates)
-    assert depths == {100: 2, 354: 2, 355: 3}
+    assert depths == {100: 2, 417: 2, 418: 3}
 
 
 @pytest.mark.parametrize(("delta", "warned"), [(1e-9, False), (0.0009, False), (0.001, True)])

@@ -1,26 +1,35 @@
-"""A column whose domain nobody declared is planned by public figures, and not drawn yet."""
+"""A column whose domain nobody declared is planned by public figures alone."""
 
+import datetime
+import itertools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+import polars as pl
 import pytest
 
+import microveil as mv
 from microveil.errors import RequestError
 from microveil.guarantee.budget import concentrated_budget
 from microveil.methods import METHODS, Choices
 from microveil.noise.counts import gaussian_noise
-from microveil.noise.noise import RandomSource
-from microveil.schema import Attribute, Bounds, Kind, Source
-from microveil.synthesis.plan import threshold
+from microveil.schema import DAYS, FINEST, Attribute, Bounds, Kind, Source
+from microveil.synthesis.one_way_plan import threshold
+from microveil.table.gridding import LARGEST, on_grid
+from microveil.table.restore import Numbers
 
 PAY, TOWN = (
-    Attribute(name=name, kind=kind, resolution=Fraction(1), resolution_source=Source.TYPE)
+    Attribute(
+        name=name, kind=kind, resolution=Fraction(1), resolution_source=Source.TYPE, is_learnt=True
+    )
     for name, kind in (("PAY", Kind.WHOLE), ("TOWN", Kind.OTHER))
 )
 AGE = replace(
     PAY,
     name="AGE",
+    is_learnt=False,
     domain=Bounds(lower=Fraction(0), upper=Fraction(120), source=Source.DECLARED),
 )
 
@@ -45,17 +54,19 @@ def planned(*attributes, delta="1e-9", max_rows=1):
 def test_an_undeclared_column_has_shares_thresholds_and_steps_and_no_value_is_looked_at():
     """The handles have no values: one that was looked at would be an error."""
     age, pay, town = planned(AGE, PAY, TOWN).attributes
-    assert age.learning is None
+    assert age.learning.is_declared
     assert (len(pay.rates), len(town.rates)) == (7, 0)
-    budget = concentrated_budget(Fraction(1), Fraction(9, 10**10)) * Fraction(6, 10)
-    own = budget / 4  # of four parts, as the declared one is measured twice
+    own = concentrated_budget(Fraction(1), Fraction(9, 10**10)) * Fraction(6, 10) / 3
     for part in (pay, town):
-        assert part.learning.delta == Fraction(1, 10**10) / 3
-    steps = [1 / pay.learning.atoms.scale, 1 / pay.learning.decimals.scale]
-    assert steps == [own * Fraction(15, 100), own * Fraction(5, 100)]
-    cuts = sum(rate**2 / 2 for rate in pay.rates)
-    assert own * Fraction(8, 10) * (1 - Fraction(1, 2**60)) <= cuts <= own * Fraction(8, 10)
-    assert pay.noise is None
+        assert part.learning.delta == Fraction(1, 10**10) / 2
+        assert not part.learning.is_declared
+    for part in (age, pay):
+        assert 1 / part.noise.scale == own * Fraction(15, 100)
+        left = own * Fraction(85, 100)
+        assert 1 / part.cells.scale == left
+        for depth in part.depths:
+            cuts = sum(rate**2 / 2 for rate in depth.rates)
+            assert left * (1 - Fraction(1, 2**60)) <= cuts <= left
     assert 1 / town.noise.scale == own
     assert town.learning.threshold < pay.learning.threshold
     assert pay.to_dict()["bounds"] is None
@@ -86,11 +97,36 @@ def test_a_label_of_one_unit_alone_is_shown_no_oftener_than_delta(variance, delt
     assert shown(least - 2) > delta
 
 
-def test_a_draw_is_refused_before_anything_is_asked():
-    """With what to declare; a declared column beside it is not counted either."""
-    plan = planned(AGE, PAY)
-    with pytest.raises(RequestError, match=r"'PAY'.*not declared.*declare the bounds"):
-        plan.draw(None, RandomSource.seeded(1))
+def test_a_share_too_small_to_learn_categories_is_refused():
+    """Before anything is counted: no sampler would look for so wide a law."""
+    with pytest.raises(RequestError, match=r"'TOWN'.*too small to learn its categories"):
+        planned(TOWN, max_rows=10**5)
+
+
+@pytest.mark.parametrize("cell", [datetime.date(1600, 1, 1), datetime.date(9999, 12, 31)])
+def test_a_date_that_no_learnt_domain_has_is_moved_to_its_end(cell):
+    """One record can neither make a draw fail nor add a cell: all others have one date."""
+    days = pl.DataFrame({"DAY": [cell, *[datetime.date(2000, 1, 1)] * 999]})
+    release = mv.protect(days, method="dp-synthetic", attributes=["DAY"], missing="protect",
+                         domains="learnt", epsilon=3, delta=1e-9)  # fmt: skip
+    (measured,) = release.measurements.attributes
+    assert len(measured.cells.counts.steps) == len(measured.cells.borders) - 1
+    assert measured.cells.borders[[0, -1]].tolist() == [DAYS[0], DAYS[1] + 1]
+
+
+def test_no_decimal_moves_another_however_large_it_is():
+    """Each is moved to the end of the grid by itself, whatever the others are."""
+    learnt = replace(PAY, kind=Kind.DECIMAL, resolution=FINEST, resolution_source=Source.LEARNT)
+    pay = np.array([2.3e12, 3e12, 4.6e12, -4.6e12, 1e300])
+
+    def grid(values):
+        return on_grid(Numbers(values=values, missing=None), learnt, keep_missing=True,
+                       clamp=False).values.tolist()  # fmt: skip
+
+    alone = [grid(pay[[at]])[0] for at in range(len(pay))]
+    for some in itertools.permutations(range(len(pay)), 2):
+        assert grid(pay[list(some)]) == [alone[at] for at in some]
+    assert alone[1] == alone[4] == LARGEST
 
 
 def test_without_a_delta_nothing_is_learnt():

@@ -194,7 +194,9 @@ def told(command, asked, folder):
     assert "No such option" not in done.stderr
     written = folder / "out" / "data.csv"
     if command in ("advise", "audit"):  # trial draws are other ones each time
-        answer = "".join(re.findall(r"^(?!Measured on trial draws).*\n", done.stdout, re.MULTILINE))
+        answer = "".join(
+            re.findall(r"^(?!.*Measured on trial draws).*\n", done.stdout, re.MULTILINE)
+        )
         return done.returncode, done.stderr, answer
     return done.returncode, done.stderr, written.read_text() if written.exists() else ""
 

@@ -94,7 +94,7 @@ def test_a_rate_off_by_a_part_in_10_to_the_60_is_noticed():
 def test_exponentials_are_off_by_less_than_they_are_said_to_be(rate, whole, places):
     """In units of the last place, against Taylor's series in whole numbers."""
     exponent = rate * whole
-    found = exponential._exponential(*exponent.as_integer_ratio(), places)
+    found = exponential.exponential(*exponent.as_integer_ratio(), places)
     if exponent > 700:
         assert found == 0
         return

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.exponential import median_weights
 from microveil.synthesis import cuts as cutting
-from microveil.synthesis.cuts import Candidates, recursive_medians
+from microveil.synthesis.cuts import Candidates, Spacing, recursive_medians
 from microveil.synthesis.measuring import JitteredCodes
 from reference import medians as plain
 from reference.enumeration import exact_law
@@ -248,3 +248,101 @@ def test_equal_values_part_at_every_share():
             assert high <= 3 * 10**6 + width
         shares = np.sort((places.positions(codes) - low) / (high - low))
         assert np.abs(shares - np.linspace(0, 1, len(shares))).max() < 0.08
+
+
+spacings = st.builds(
+    lambda knots: Spacing(np.array(sorted(knots), dtype=np.int64)),
+    st.sets(st.integers(0, FAR), max_size=40),
+)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(spacings, st.sets(st.integers(0, FAR), min_size=2, max_size=60))
+def test_a_spacing_rises_with_codes_and_its_inverse_finds_the_least_that_has_so_many(
+    spacing, codes
+):
+    """At, beside and between its knots: no two candidates are one, and none lies outside."""
+    near = {code + step for code in (*codes, *spacing.knots.tolist()) for step in (-1, 0, 1)}
+    near = np.array(sorted(code for code in near if 0 <= code <= FAR), dtype=np.int64)
+    below = spacing.below(near)
+    assert (np.diff(below) >= np.diff(near)).all()
+    first, last = int(near[0]), int(near[-1])
+    for code in near[1:].tolist():
+        ends = spacing.below(np.array([code - 1, code])).tolist()
+        for number in {ends[0] + 1, sum(ends) // 2 + 1, ends[1]}:
+            assert ends[0] < number <= ends[1]
+            assert spacing.code(number, first + 1, last) == code
+    # The runs between any codes have as many candidates as all from the first to the last.
+    assert sum(np.diff(below).tolist()) == int(below[-1] - below[0])
+
+
+def test_around_what_is_known_candidates_lie_as_far_again_and_many():
+    """Half of all of them; evenly, to a grid step; of nothing known none more."""
+    places = Candidates(lower=-(1 << 53), upper=1 << 53, count=1 << 40)
+    assert Spacing.around(places, np.zeros(0), 3).below(np.array([7])).tolist() == [7]
+    spacing = Spacing.around(places, np.array([1900.0, 2000.0]), 3)
+    ends = places.scale(np.array([1800.0, 1850, 1900, 2000, 2099, 2101])) * (1 << 40)
+    below = spacing.below(ends.astype(np.int64)) - ends.astype(np.int64)
+    assert below[4] == pytest.approx(1 << 40, rel=0.01)
+    assert below[:4] / (1 << 40) == pytest.approx([0, 1 / 6, 1 / 3, 2 / 3], abs=0.01)
+    assert below[5] == below[5:].max() == 1 << 40
+
+
+def law_of_spaced(codes, count, weights, known):
+    """The law of `recursive_medians` around what is known."""
+
+    def program(answers):
+        def draw(sizes, weights):
+            own = zip(sizes.tolist(), whole_numbers(weights), strict=True)
+            return answers.draw([size * weight for size, weight in own])
+
+        cuts = recursive_medians(
+            coded(codes), candidates(count), weights, draw, answers.below, np.array(known)
+        )
+        return tuple(zip(cuts.numbers.tolist(), cuts.codes.tolist(), strict=True))
+
+    return exact_law(program)
+
+
+@pytest.mark.parametrize("known", [(), (10.0, 70.0)])
+def test_a_cut_under_a_spacing_has_the_chance_that_is_stated(known, monkeypatch):
+    """Each candidate by how many it stands for, times its weight; and no more is spent."""
+    for name, few in (("KNOTS", 3), ("STEPS", 2), ("STEP_BITS", 0)):
+        monkeypatch.setattr(cutting, name, few)
+    count, n_records = 3, 3
+    weights = [median_weights(rate, n_records) for rate in RATES]
+    listed = [capped(of_level) for of_level in weights]
+    laws = {
+        codes: law_of_spaced(codes, count, weights, known) for codes in tables(count, n_records)
+    }
+
+    def sizes(spacing):
+        return np.diff(spacing.below(np.arange(count + 1))).tolist()
+
+    at_root = sizes(Spacing.around(candidates(count), np.array(known), 0))
+    assert (max(at_root) > 1) == bool(known)
+    for codes, law in laws.items():
+        own = {
+            cut: at_root[cut - 1] * plain.node_weight(codes, 0, count + 1, cut, listed[0])
+            for cut in range(1, count + 1)
+        }
+        for cut, weight in own.items():
+            found = sum(chance for seen, chance in law.items() if (2, cut) in seen)
+            assert found == Fraction(weight, sum(own.values()))
+            # The node on its left: candidates lie around this cut too.
+            where = np.append(known, candidates(count).positions(np.array([cut])))
+            inner = sizes(Spacing.around(candidates(count), where, 1))
+            left = {
+                one: inner[one - 1] * plain.node_weight(codes, 0, cut, one, listed[1])
+                for one in range(1, cut)
+            }
+            for one, its in left.items():
+                both = sum(p for seen, p in law.items() if {(1, one), (2, cut)} <= set(seen))
+                assert both == found * Fraction(its, sum(left.values()))
+    pairs = {
+        (tuple(sorted(one)), tuple(sorted(other)))
+        for one, other in neighbours(range(count + 1), n_records)
+    }
+    assert at_most_exponential(dearest(laws, pairs), pure_cost(RATES))
+    for order in ORDERS:
+        assert renyi_holds(laws, pairs, order, concentrated_cost(RATES))

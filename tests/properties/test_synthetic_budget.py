@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import microveil as mv
@@ -19,9 +20,10 @@ from microveil.methods import METHODS, Choices
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
-from microveil.schema import Attribute, Bounds, Categories, Kind, Source
+from microveil.protect.exact_audit import accounted_of
+from microveil.schema import FINEST, Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis import measuring as choosing
-from microveil.synthesis import plan as planning
+from microveil.synthesis import one_way_plan as asking
 from microveil.synthesis.measuring import Counter
 
 # Rounding a Laplace scale up to whole steps loses less than a millionth; roots of rho are rounded
@@ -53,8 +55,11 @@ def spent(plan, *, is_concentrated):
     kind = {"is_concentrated": is_concentrated}
     total = Fraction(0)
     for part in plan.attributes:
-        total += cost_of_levels(part.rates, **kind)
-        total += 0 if part.noise is None else cost_of_noise(part.noise, **kind)
+        ways = [cost_of_levels(depth.rates, **kind) for depth in part.depths]
+        ways += [] if part.cells is None else [cost_of_noise(part.cells, **kind)]
+        total += max(ways, default=0)
+        for noise in (part.noise, part.decimals):
+            total += 0 if noise is None else cost_of_noise(noise, **kind)
     if plan.tables is not None:
         each = cost_of_choice(plan.tables.rate, **kind) + cost_of_noise(plan.tables.noise, **kind)
         total += plan.tables.n_tables * each
@@ -69,6 +74,9 @@ class Handle:
     n_present: int = 0
 
 
+UNDECLARED = {"whole": Kind.WHOLE, "decimal": Kind.DECIMAL, "date": Kind.DATE, "text": Kind.OTHER}
+
+
 def column(number, kind):
     """A column of some domain: numbers with many or few values, categories in an order or none."""
     domain = {
@@ -77,20 +85,23 @@ def column(number, kind):
         "32": Bounds(lower=Fraction(1), upper=Fraction(32), source=Source.DECLARED),
         "ordered": Categories(values=tuple("abcd"), ordered=True, source=Source.DECLARED),
         "listed": Categories(values=tuple("abcde"), ordered=False, source=Source.DECLARED),
-    }[kind]
-    own = domain.kind if isinstance(domain, Categories) else Kind.WHOLE
-    return Handle(Attribute(name=f"A{number}", kind=own, resolution=Fraction(1),
-                            resolution_source=Source.TYPE, domain=domain))  # fmt: skip
+    }.get(kind)
+    own = domain.kind if isinstance(domain, Categories) else UNDECLARED.get(kind, Kind.WHOLE)
+    step = FINEST, Source.LEARNT
+    resolution, source = step if own is Kind.DECIMAL else (Fraction(1), Source.TYPE)
+    return Handle(Attribute(name=f"A{number}", kind=own, resolution=resolution,
+                            resolution_source=source, domain=domain,
+                            is_learnt=domain is None))  # fmt: skip
 
 
 def planned(kinds, *, n_records=10**9, epsilon="1", delta="0", weights=(), structure="graph",
-            target=None, protects_missing=False):  # fmt: skip
+            target=None, protects_missing=False, max_rows=1):  # fmt: skip
     columns = [column(number, kind) for number, kind in enumerate(kinds)]
     choices = Choices(
         k=1, shares={}, n_records=n_records, epsilon=Fraction(epsilon), delta=Fraction(delta),
         budget={f"A{number}": weight for number, weight in enumerate(weights)},
         own={"structure": structure, "target": target, "n_records": None, "rules": ()},
-        protects_missing=protects_missing,
+        protects_missing=protects_missing, max_rows=max_rows,
     )  # fmt: skip
     return METHODS["dp-synthetic"].plan(columns, choices)
 
@@ -100,29 +111,50 @@ def budget_of(epsilon, delta):
     return concentrated_budget(epsilon, delta) if delta else epsilon
 
 
-KINDS = st.sampled_from(["many", "33", "32", "ordered", "listed"])
+DECLARED = ["many", "33", "32", "ordered", "listed"]
+KINDS = st.sampled_from([*DECLARED, *UNDECLARED])
 
 
 @given(
-    st.one_of(st.lists(KINDS, min_size=1, max_size=5), st.lists(KINDS, min_size=40, max_size=40)),
+    st.one_of(
+        st.lists(st.sampled_from(DECLARED), min_size=1, max_size=5),
+        st.lists(KINDS, min_size=1, max_size=5),
+        st.lists(KINDS, min_size=40, max_size=40),
+    ),
     st.sampled_from(["0.01", "1", "3", "1/7", "50"]),
     st.sampled_from(["0", "1e-9", "1e-3"]),
     st.sampled_from(["graph", "tree", "independent"]),
     st.lists(st.sampled_from([0.1, 1, 2, 7.5]), max_size=5),
     st.booleans(),
     st.sampled_from([None, "A0"]),
+    st.sampled_from([1, 1, 3]),
 )
 def test_all_that_a_plan_may_ask_is_within_the_budget(
-    kinds, epsilon, delta, structure, weights, protects_missing, target
+    kinds, epsilon, delta, structure, weights, protects_missing, target, max_rows
 ):
-    """For pure epsilon and for rho, and next to nothing of it is left over."""
+    """For pure epsilon and for rho, and next to nothing of it is left over.
+
+    Of a delta a tenth is shared by what is learnt, and the rest converted: not a bit is left.
+    """
+    learnt = sum(kind in UNDECLARED for kind in kinds)
+    assume(not learnt or (delta != "0" and (target is None or kinds[0] not in UNDECLARED)))
     plan = planned(
         kinds, epsilon=epsilon, delta=delta, structure=structure, weights=weights[: len(kinds)],
         protects_missing=protects_missing, target=None if target is None else (target, None),
+        max_rows=max_rows,
     )  # fmt: skip
     is_concentrated = delta != "0"
-    budget = budget_of(epsilon, delta)
-    cost = spent(plan, is_concentrated=is_concentrated)
+    shown = Fraction(delta) / 10 if learnt else 0
+    deltas = [
+        part.learning.delta
+        for part, kind in zip(plan.attributes, kinds, strict=True)
+        if part.learning is not None and kind in UNDECLARED
+    ]
+    assert set(deltas) <= {shown / max(learnt, 1)}
+    assert len(deltas) <= learnt  # fewer where no value could reach its threshold
+    budget = budget_of(epsilon, Fraction(delta) - shown)
+    # Group privacy: so many records, each of which costs as much or as the square has it.
+    cost = spent(plan, is_concentrated=is_concentrated) * max_rows ** (1 + is_concentrated)
     # Scales below 1 have few steps, so that more is lost to rounding where epsilon is large.
     lost = LOST[is_concentrated] * max(1, Fraction(epsilon) / 2)
     assert budget * (1 - lost) <= cost <= budget
@@ -151,11 +183,19 @@ def test_whatever_is_asked_beyond_the_budget_is_noticed(delta, more):
 
     assert not overspends()
     cut, counted = plan.attributes[0], plan.attributes[2]
-    for level, rate in enumerate(cut.rates):
-        rates = (*cut.rates[:level], rate * Fraction(101, 100), *cut.rates[level + 1 :])
-        assert with_attribute(0, rates=rates)
-    assert with_attribute(0, rates=(*cut.rates, cut.rates[0]))
+    assert len(cut.depths) == 6
+    # Whichever depth is taken, or cells.
+    for place, depth in enumerate(cut.depths):
+        for level, rate in enumerate(depth.rates):
+            rates = list(depth.rates)
+            rates[level] = rate * Fraction(101, 100)
+            for dearer in (tuple(rates), (*depth.rates, depth.rates[0])):
+                others = list(cut.depths)
+                others[place] = replace(depth, rates=dearer)
+                assert with_attribute(0, depths=tuple(others))
+    assert with_attribute(0, cells=louder(cut.cells))
     assert with_attribute(0, noise=louder(cut.noise))
+    assert with_attribute(0, decimals=cut.noise)
     assert with_attribute(2, noise=louder(counted.noise))
     # As many records without a value in one attribute as nobody accounted for.
     bare = replace(plan, attributes=(replace(cut, noise=None), *plan.attributes[1:]))
@@ -193,23 +233,51 @@ class Watch:
 
     def __init__(self, monkeypatch):
         self.weights, self.choices, self.noises = [], [], []
-        added, medians, chosen = CountNoise.added, planning.recursive_medians, choosing.draw_run
+        added, passing = CountNoise.added, asking.passing
+        medians, chosen = asking.recursive_medians, choosing.draw_run
 
         def watched_noise(noise, counts, source):
             self.noises.append(noise)
             return added(noise, counts, source)
 
-        def watched_medians(codes, candidates, weights, draw, below):
+        def watched_passing(noise, least, source):
+            self.noises.append(noise)
+            return passing(noise, least, source)
+
+        def watched_medians(codes, candidates, weights, *more):
             self.weights.append([of_level.tolist() for of_level in weights])
-            return medians(codes, candidates, weights, draw, below)
+            return medians(codes, candidates, weights, *more)
 
         def watched_choice(losses, multiplicities, rate, source):
             self.choices.append(rate)
             return chosen(losses, multiplicities, rate, source)
 
         monkeypatch.setattr(CountNoise, "added", watched_noise)
-        monkeypatch.setattr(planning, "recursive_medians", watched_medians)
+        monkeypatch.setattr(asking, "passing", watched_passing)
+        monkeypatch.setattr(asking, "recursive_medians", watched_medians)
         monkeypatch.setattr(choosing, "draw_run", watched_choice)
+
+    def cost(self, plan, n_records, **kind):
+        """What was asked: of one column each noise is on one table, which is looked at in parts."""
+        rates = [
+            depth.rates
+            for part in plan.attributes
+            for depth in part.depths
+            if [median_weights(rate, n_records).tolist() for rate in depth.rates] in self.weights
+        ]
+        assert len(rates) == len(self.weights)
+        pairs = None if plan.tables is None else plan.tables.noise
+        own = {id(noise): noise for noise in self.noises if noise is not pairs}
+        known = {
+            id(noise)
+            for part in plan.attributes
+            for noise in (part.noise, part.cells, part.decimals)
+        }
+        assert own.keys() <= known
+        noises = [*own.values(), *(noise for noise in self.noises if noise is pairs)]
+        cost = sum(cost_of_noise(noise, **kind) for noise in noises)
+        cost += sum(cost_of_choice(rate, **kind) for rate in self.choices)
+        return cost + sum(cost_of_levels(depth, **kind) for depth in rates)
 
 
 @pytest.mark.parametrize(
@@ -223,21 +291,52 @@ class Watch:
 )  # fmt: skip
 def test_a_draw_asks_what_its_plan_says_and_no_more(more, monkeypatch):
     """Each noisy table, each choice and each level of medians of a draw, added up as asked."""
-    table = people()
-    plan = mv.plan(table, **ASKED, **more)
+    plan = mv.plan(people(), **ASKED, **more)
     kind = {"is_concentrated": "delta" in more}
     watch = Watch(monkeypatch)
     plan.synthetic.draw(Counter(plan.prepared.columns), RandomSource.seeded(1))
-    cost = sum(cost_of_noise(noise, **kind) for noise in watch.noises)
-    cost += sum(cost_of_choice(rate, **kind) for rate in watch.choices)
-    due = [part.rates for part in plan.attributes if part.rates]
-    weights = [[median_weights(rate, 400).tolist() for rate in rates] for rates in due]
-    assert sorted(watch.weights) == sorted(weights)
-    cost += sum(cost_of_levels(rates, **kind) for rates in due)
     budget = plan.guarantee.rho if kind["is_concentrated"] else plan.guarantee.epsilon
-    assert cost == spent(plan.synthetic, **kind)
-    assert cost <= budget
+    accounted = accounted_of(plan).total
+    cost = watch.cost(plan.synthetic, 400, **kind)
+    assert cost <= accounted == spent(plan.synthetic, **kind) <= budget
+    # Depths round their rates down to 64 bits each in a way of its own.
+    assert cost >= accounted * (1 - LOST[kind["is_concentrated"]])
     assert plan.guarantee.scopes.row.exact_epsilon == Fraction(more["epsilon"])
+
+
+def test_whatever_way_a_draw_with_learning_takes_it_asks_within_the_budget(monkeypatch):
+    """Depths of cuts, and cells, by how many records are 0; with decimals, dates and texts."""
+    ways, random = set(), np.random.Generator(np.random.PCG64(6))
+    watch = Watch(monkeypatch)
+    for number, share_of_0 in enumerate((0, 0.6, 0.9, 0.97, 1)):
+        pay = np.where(random.random(4000) < share_of_0, 0, random.lognormal(9, 1, 4000).round(2))
+        days = np.arange("1930", "2020", dtype="datetime64[D]")
+        table = pl.DataFrame(
+            {
+                "PAY": pay,
+                "PLACE": random.choice(list("nsbc"), 4000, p=[0.6, 0.399, 0.0005, 0.0005]),
+                "BORN": random.choice(days, 4000),
+            }
+        )
+        plan = mv.plan(table, method="dp-synthetic", attributes=table.columns, missing="protect",
+                       domains="learnt", epsilon=3, delta=1e-6)  # fmt: skip
+        watch.noises, watch.choices, watch.weights = [], [], []
+        measured, _ = plan.synthetic.draw(
+            Counter([*plan.prepared.columns]), RandomSource.seeded(number)
+        )
+        pay, place, _ = measured.attributes
+        ways.add("cells" if pay.cuts is None else pay.cuts.depth)
+        assert place.attribute.categories.values[:2] == ("n", "s")
+        assert {*place.attribute.categories.values[2:]} <= {"other"}
+        cost = watch.cost(plan.synthetic, 4000, is_concentrated=True)
+        of_all = concentrated_budget(Fraction(3), Fraction(9, 10**7))
+        accounted = accounted_of(plan)
+        assert cost <= accounted.total == spent(plan.synthetic, is_concentrated=True) <= of_all
+        assert (accounted.promised, accounted.delta) == (3, Fraction(1, 10**6))
+        shown = sum(part.learning.delta for part in plan.synthetic.attributes)
+        assert shown == Fraction(1, 10**7)
+    assert len(ways) >= 3
+    assert "cells" in ways
 
 
 def test_a_counter_is_asked_for_counts_alone():
@@ -252,7 +351,7 @@ def test_a_counter_is_asked_for_counts_alone():
             return getattr(inner, name)
 
     plan.synthetic.draw(Watched(), RandomSource.seeded(1))
-    assert asked == {"n_candidates", "histogram", "coded", "set_bins", "pairs"}
+    assert asked == {"n_candidates", "histogram", "values", "coded", "set_bins", "pairs"}
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-9"])
@@ -284,8 +383,7 @@ def test_a_share_is_stated_only_where_it_bounds_an_attribute():
         spent(replace(alone, attributes=(part,)), is_concentrated=False)
         for part in alone.attributes
     ]
-    # One with cuts is measured twice where its missing values are protected.
-    assert shares == [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    assert shares == [Fraction(1, 3)] * 3
     assert all(cost <= share for cost, share in zip(costs, shares, strict=True))
     for more in ({}, {"target": ("A1", None)}, {"structure": "independent", "delta": "1e-9"}):
         assert {part.share for part in planned(kinds, **more).attributes} == {None}

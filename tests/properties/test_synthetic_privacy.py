@@ -20,6 +20,7 @@ from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis import measuring as choosing
+from microveil.synthesis import one_way_plan
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.measurements import (
@@ -28,7 +29,7 @@ from microveil.synthesis.measurements import (
     NoisyCounts,
 )
 from microveil.synthesis.measuring import Counter, JitteredCodes, TablesPlan
-from microveil.synthesis.plan import OneWayPlan
+from microveil.synthesis.one_way_plan import Depth, OneWayPlan
 from microveil.synthesis.tables import axes_of
 from microveil.table import GridColumn
 from reference import exponential as plain
@@ -88,11 +89,9 @@ class Still:
 def measured_alone(what, cells, *, has_missing=True):
     """What a plan measures of one attribute, before noise."""
     counter, source = Counter([column_of(what, cells)], NUMBERS.count), RandomSource.seeded(1)
-    rates = ()
-    if what is MANY:
-        rates = (Fraction(1),)
+    depths = (Depth((Fraction(1),), Fraction(0)),) if what is MANY else ()
     plan = OneWayPlan(attribute=what, n_records=len(cells), share=None, noise=Still(),
-                      has_missing=has_missing, rates=rates)  # fmt: skip
+                      has_missing=has_missing, depths=depths)  # fmt: skip
     return plan.measured(counter, 0, source)[0].counts.steps
 
 
@@ -108,7 +107,8 @@ def measurements(*, has_missing):
         AttributeMeasured(attribute=FEW, counts=noisy(5, 8, 4, *more), has_missing=has_missing),
         AttributeMeasured(attribute=PLACE, counts=noisy(9, 7, *more), has_missing=has_missing),
         AttributeMeasured(attribute=MANY, cuts=cuts, rates=(1.0, 1.0), has_missing=has_missing,
-                          counts=noisy(13, 3) if has_missing else None),
+                          counts=noisy(13, 3) if has_missing else None,
+                          candidates=NUMBERS, n_records=16),
     )  # fmt: skip
 
 
@@ -150,8 +150,10 @@ VALUES = {FEW: (0, 1, 2, MISSING), PLACE: (0, 1, MISSING), MANY: (0, 40, 90, MIS
 
 
 @pytest.mark.parametrize("what", [FEW, PLACE, MANY], ids=lambda one: one.name)
-def test_one_record_changes_two_counts_of_an_attribute(what):
+def test_one_record_changes_two_counts_of_an_attribute(what, monkeypatch):
     """Of a histogram, and of the records with and without a value: by 1 each, never by more."""
+    # Also where the missing ones do not stand out, and are not shown.
+    monkeypatch.setattr(one_way_plan, "_is_clear", lambda *_sum: True)
     found = changes(VALUES[what], 3, lambda cells: measured_alone(what, cells))
     assert found == (2, 2)
 

@@ -13,7 +13,8 @@ import microveil as mv
 from microveil.noise.counts import CountNoise
 from microveil.protect.draw import draw
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
-from microveil.synthesis.cuts import Candidates, Cuts, quantile_function
+from microveil.synthesis.cuts import Candidates, Cuts
+from microveil.synthesis.distribution import Counted, of_cuts
 from microveil.synthesis.generation import (
     Drawing,
     drawn_bins,
@@ -54,6 +55,13 @@ def cuts_of_a_domain(draw_from):
         numbers=np.array(sorted(numbers), dtype=np.int64),
         codes=np.array(sorted(codes), dtype=np.int64),
     )  # fmt: skip
+
+
+def quantile_function(cuts):
+    """That of cuts alone."""
+    nothing = np.zeros(0, dtype=np.int64)
+    atoms = Counted(nothing, nothing, np.zeros(0), np.zeros(0))
+    return of_cuts(cuts, (1.0,) * cuts.depth, cuts.candidates, atoms, 1000.0).quantiles
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -108,7 +116,8 @@ def cuts_measured(codes, candidates, present=None):
     return AttributeMeasured(
         attribute=attribute("X", bounds(candidates.lower, candidates.upper)),
         cuts=Cuts(candidates=candidates, depth=depth, numbers=numbers, codes=np.array(codes)),
-        rates=(1e6,) * depth, has_missing=present is not None,
+        rates=(1e6,) * depth, has_missing=present is not None, candidates=candidates,
+        n_records=1000,
         counts=None if present is None else noisy(present),
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """A new table takes little memory beside the original, and is the same for it."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +14,8 @@ from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis import measuring as counting
 from microveil.synthesis.cuts import Candidates, Cuts
-from microveil.synthesis.measurements import AttributeMeasured
 from microveil.synthesis.measuring import Counter
+from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.tables import axis_of
 from microveil.table import GridColumn
 
@@ -52,12 +53,16 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
     counter = Counter([GridColumn(attribute=attribute, values=values, missing=missing)])
     candidates = Candidates(lower=0, upper=1000, count=1 << 20)
 
+    atoms = np.unique(values[:3])
+
     def found():
-        codes = counter.coded(0, candidates, RandomSource.seeded(3))
+        codes = counter.coded(0, candidates, RandomSource.seeded(3), atoms)
+        assert len(codes.in_order) == np.count_nonzero(~np.isin(values, atoms))
         cuts = quarter_and_half(candidates, codes)
         axis = axis_of(
-            AttributeMeasured(attribute=attribute, counts=None, has_missing=False, cuts=cuts), 4
-        )
+            AttributeMeasured(attribute=attribute, counts=None, has_missing=False, cuts=cuts,
+                              rates=(1.0, 1.0), candidates=candidates, n_records=50), 4
+        )  # fmt: skip
         counter.set_bins(0, axis, codes)
         return codes.codes, codes.in_order, counter.bins[0][0]
 
@@ -66,6 +71,24 @@ def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, m
     for one, other in zip(at_once, found(), strict=True):
         assert one.dtype == other.dtype
         assert np.array_equal(one, other)
+
+
+def test_who_lacks_a_value_or_is_counted_alone_moves_the_code_of_nobody_else():
+    """A record has its own jitter, whoever stands beside it: else one record would move all."""
+    values, whole_grid = np.array([5, 7, 500, 7, 900, 5]), whole(0, 1000)
+    candidates = Candidates(lower=0, upper=1000, count=1 << 40)
+
+    def codes(missing, atoms):
+        grid = GridColumn(attribute=whole_grid, values=values[~missing], missing=missing)
+        found = Counter([grid]).coded(0, candidates, RandomSource.seeded(3), np.array(atoms))
+        return dict(zip(np.flatnonzero(~missing).tolist(), found.codes.tolist(), strict=True))
+
+    alone = codes(np.zeros(6, dtype=bool), [])
+    for missing in map(np.array, itertools.product((False, True), repeat=6)):
+        for atoms in ([], [7], [5, 900]):
+            found = codes(missing, atoms)
+            own = {at: code for at, code in found.items() if values[at] not in atoms}
+            assert own == {at: alone[at] for at in own}
 
 
 def quarter_and_half(candidates, codes):

@@ -251,7 +251,8 @@ def test_tables_of_batches_add_up_to_those_of_memory():
     here.set_bins(0, cut, JitteredCodes(codes, np.sort(codes)))
     here.set_bins(1, counted, None)
     (expected,) = here.pairs([(0, 1)])
-    count = counts.tables_of(columns, {0: (cut, candidates), 1: (counted, None)}, [(0, 1)])
+    held = counts._Histogram(candidates, np.zeros(0, np.int64), None)
+    count = counts.tables_of(columns, {0: (cut, held), 1: (counted, None)}, [(0, 1)])
     batches = [batch.slice(0, 200), batch.slice(200, 0), batch.slice(200)]
     (found,) = counts.adding(count, 12)(iter(batches))
     totals = np.zeros(12)
@@ -264,7 +265,7 @@ def test_counts_of_codes_say_what_sorted_codes_say(codes, one, other):
     """Records below any code, and the codes of any ranks."""
     held = np.sort(np.array(codes, dtype=np.int64))
     here = JitteredCodes(held, held)
-    there = counts._Histogram(None, np.cumsum(np.bincount(held, minlength=13)))
+    there = counts._Histogram(None, np.cumsum(np.bincount(held, minlength=13)), None)
     for code in range(14):
         assert there.below(code) == here.below(code)
     start, stop = sorted(min(rank, len(codes)) for rank in (one, other))

@@ -33,8 +33,8 @@ from microveil.measures.findings import release_findings
 from microveil.measures.promised import codes_in_release
 from microveil.measures.text_of_findings import warnings_of
 from microveil.protect.arguments import SPARK, warn_of_outdated
-from microveil.protect.columns import Prepared
-from microveil.protect.draw import plan_and_draw
+from microveil.protect.columns import Prepared, refuse_few
+from microveil.protect.draw import Drawn, plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
 from microveil.protect.plan import Plan
 from microveil.protect.recipe import merged, read_recipe
@@ -193,7 +193,7 @@ def _release_of(
         rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
         raise RequestError("escape_formulas", rule, "leave it out (--escape-formulas)")
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
-    prepared = settle(labelled(source), asked, progress)
+    source, prepared = _settled(source, asked, progress)
     if with_measurements:  # the method may have been left to advice
         _refuse_measurements_of(prepared)
     try:
@@ -204,7 +204,7 @@ def _release_of(
                 show(line)
         raise
     if not form.has_types:
-        drawn = drawn._replace(data=_written_whole(drawn.data, planned))
+        drawn = drawn._replace(data=_written_whole(drawn, planned))
     is_reported = custodian_report or source.n_records <= REPORTED_RECORDS
     if is_reported:  # a page takes the table in memory
         source = replace(source, frame=collected(source.frame))
@@ -225,6 +225,53 @@ def _release_of(
         release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
     page = _page_of(original.lazy().collect(), progress) if is_reported else None
     return release, {"format": form.name, "text": _text_of(source, form), "report": page}
+
+
+def _settled(
+    source: SourceFile, asked: Mapping[str, Any], progress: Progress
+) -> tuple[SourceFile, Prepared]:
+    """Settle a request; numbers that are learnt are decimals all, where cells alone say so.
+
+    In a file without types one record with decimals would decide it.
+    """
+    prepared = settle(labelled(source), asked, progress)
+    whole = [
+        attribute.name
+        for attribute in prepared.attributes
+        if attribute.is_learnt and attribute.kind is Kind.WHOLE
+    ]
+    if source.format.has_types:
+        return source, prepared
+    _refuse_guessed_types(prepared)
+    if not whole:
+        return source, prepared
+    numbers = source.frame.with_columns(polars.col(whole).cast(polars.Float64))
+    source = replace(source, frame=numbers)
+    return source, settle(labelled(source), asked, progress)
+
+
+def _refuse_guessed_types(prepared: Prepared) -> None:
+    """Refuse to learn of a file without types what the cells of one person or unit may decide.
+
+    No single record changes what a column holds of which others have values, but all records of
+    one unit may.
+    """
+    request, guessed = prepared.request, list[str]()
+    if not request.learns:
+        return
+    most = request.protected_unit.max_rows
+    for number, own in enumerate(prepared.attributes):
+        if own.kind is Kind.BOOLEAN:  # of others it is looked at when they are read
+            refuse_few(prepared.column(number), most)
+        if (own.is_learnt or own.kind is Kind.BOOLEAN) and own.name not in request.types:
+            guessed.append(own.name)
+    if guessed and most > 1:
+        raise RequestError(
+            "unit",
+            "in a file without types the records of one unit could decide what a column holds: "
+            + ", ".join(f"'{name}'" for name in guessed),
+            "state the types in a recipe (microveil inspect proposes one), or declare the columns",
+        )
 
 
 def _kept(planned: Plan, frame: Frame) -> Frame:
@@ -252,7 +299,8 @@ def with_findings(
     at_once = columns_at_once(n_records, None if memory is None else bytes_of(memory))
     if isinstance(original, polars.LazyFrame) and linkage is True:
         linkage = at_once is None or len(planned.attributes) <= at_once or TOO_LARGE
-    listed = {part.attribute.name: part.attribute.categories for part in planned.attributes}
+    names = (part.attribute.name for part in planned.attributes)
+    listed = {name: release.schema[name].categories for name in names if name in release.schema}
     found = release_findings(
         original,
         release.data,
@@ -314,12 +362,15 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     return text.separated_by(separator)
 
 
-def _written_whole(data: Frame, planned: Plan) -> Frame:
-    """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
+def _written_whole(drawn: Drawn, planned: Plan) -> Frame:
+    """Write columns of a whole resolution as whole numbers, where a file has no types."""
+    data, attributes = drawn.data, [part.attribute for part in planned.attributes]
+    if drawn.measurements is not None:  # as they were learnt
+        attributes = [measured.attribute for measured in drawn.measurements.attributes]
     whole = [
-        part.attribute.name
-        for part in planned.attributes
-        if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
+        attribute.name
+        for attribute in attributes
+        if attribute.kind is Kind.DECIMAL and attribute.resolution.denominator == 1
     ]
     if isinstance(data, polars.DataFrame):
         return data.with_columns(polars.col(whole).cast(polars.Int64))

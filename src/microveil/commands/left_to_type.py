@@ -62,6 +62,8 @@ def _notes(proposed: ProposedRecipe) -> Iterator[Given]:
         most = max(column.n_missing for column in lacking)
         in_all = "1 column" if len(lacking) == 1 else f"{len(lacking)} columns"
         yield f"Cells are missing in {in_all}, {most} at most in one."
+    if proposed.learnt:
+        yield proposed.learnt
     if proposed.unit is not None:
         yield [Code(proposed.unit), " may say which records belong together: see unit."]
 

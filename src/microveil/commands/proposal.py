@@ -14,13 +14,14 @@ from microveil.commands.request_lines import (
     request_lines,
 )
 from microveil.commands.toml_values import quoted, written
-from microveil.errors import Problems
+from microveil.errors import MicroveilError, Problems
 from microveil.files.text import TextFormat
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.arguments import arguments
 from microveil.protect.declarations import declared_by_file, to_accept
 from microveil.protect.parts import AUTO
+from microveil.protect.planning import shown_from
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import Request, read_each
 from microveil.table import (
@@ -45,6 +46,7 @@ class ProposedRecipe:
     columns: Mapping[str, ProposedColumn]
     left: tuple[str, ...]  # entries above the columns that are left to type
     unit: str | None  # the column that a comment offers as the unit
+    learnt: str = ""  # from how many records on a value is learnt, by public figures
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:
@@ -84,7 +86,29 @@ def proposed_recipe(
         *(_entry(look, name, column) for name, column in columns.items()),
     ])  # fmt: skip
     _check_request(recipe, given)
-    return ProposedRecipe(text=recipe, columns=columns, left=left, unit=unit)
+    learnt = _learnt(look, request, columns)
+    return ProposedRecipe(text=recipe, columns=columns, left=left, unit=unit, learnt=learnt)
+
+
+def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, ProposedColumn]) -> str:
+    """Say how many people a value needs to be learnt, or that the budget is not enough."""
+    names = [name for name, column in columns.items() if column.is_protected]
+    if not look.learns or not names or ("unit" in request and "max_rows" not in request):
+        return ""
+    asked = {**look.given, **request, "attributes": names, "accept": None, "codebook": None}
+    try:
+        found = shown_from(look.table, Request.of(asked))
+    except MicroveilError as error:
+        return f"As it stands it would be refused: {error}"
+    texts = [least for name, least in found.items() if not columns[name].kind.is_numeric]
+    numbers = [least for name, least in found.items() if columns[name].kind.is_numeric]
+    said = []
+    if texts:
+        said.append(f"A category needs about {max(texts):,} records to keep its name")
+    if numbers:
+        said.append(f"a number {max(numbers):,} to have a count of its own")
+    sentence = ", and ".join(said)
+    return f"{sentence[:1].upper()}{sentence[1:]}: at this budget, for so many columns and records."
 
 
 def _checked(asked: Mapping[str, Any]) -> dict[str, Any]:

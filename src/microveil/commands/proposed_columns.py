@@ -91,6 +91,12 @@ class Looked:
         """Whether rows of the release are to be nobody's."""
         return self.method is not None and "new table" in self.method.can
 
+    @property
+    def learns(self) -> bool:
+        """Whether domains that are not declared are learnt within the budget."""
+        allows = self.given.get("delta", 1) > 0 and self.given.get("domains") != "declared"
+        return self.is_for_rows and allows
+
     def can(self, what: str) -> bool:
         """Whether the method is able to do something."""
         return self.method is not None and what in self.method.can
@@ -178,6 +184,7 @@ def _role(one: _Column) -> tuple[Role, Remark | None]:
     """Propose a role, and say by what."""
     look, name, table = one.look, one.name, one.look.table
     named = look.given.get("attributes")
+    unlisted = remarks.LEARNT if look.learns else remarks.UNLISTED
     is_number = one.kind.is_numeric
     shown = likely_coordinate(table, name), likely_birth(table, name)
     known = remarks.COORDINATE if shown[0] else remarks.BIRTH if shown[1] else None
@@ -200,11 +207,11 @@ def _role(one: _Column) -> tuple[Role, Remark | None]:
          remarks.no_order("" if look.method is None else look.method.id)),
         (one.is_listed and is_number, protected, known),
         (is_number, protected, known),
-        (one.is_listed and not cannot, protected, None if look.accepts else remarks.UNLISTED),
+        (one.is_listed and not cannot, protected, None if look.accepts else unlisted),
         (likely_name(table, name), Role.IDENTIFIER, remarks.TEXT_NAMES),
         (len(one.words) == table.n_records, Role.IDENTIFIER, remarks.TEXT_IDENTIFIES),
         (cannot, Role.QUASI_IDENTIFIER, remarks.NO_NUMBER),
-        (bool(one.words), Role.QUASI_IDENTIFIER, remarks.UNLISTED),
+        (bool(one.words), Role.QUASI_IDENTIFIER, unlisted),
         (True, Role.IDENTIFIER, remarks.NEITHER),
     )  # fmt: skip
     return next((role, remark) for holds, role, remark in roles if holds)
@@ -341,8 +348,10 @@ def _by_file(one: _Column) -> str:
 
 
 def _left(one: _Column) -> Iterator[str]:
-    """Name what a person has to type of a protected column."""
+    """Name what a person has to type of a protected column: nothing where domains are learnt."""
     look = one.look
+    if look.learns:
+        return
     if one.kind is Kind.DECIMAL and not one.is_listed:
         is_shown = look.show_values and not look.is_for_rows
         is_written = look.of("resolution", one.name) is not None or is_shown

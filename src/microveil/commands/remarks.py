@@ -144,6 +144,10 @@ UNLISTED = Remark(
     comment="left out until its categories are listed",
     sentence="It is left out until its categories are listed.",
 )
+LEARNT = Remark(
+    comment="learnt within the budget, unless its categories are listed",
+    sentence="Its categories are learnt within the budget, unless they are listed.",
+)
 NEITHER = Remark(
     comment="neither numbers nor categories: left out",
     sentence="It holds neither numbers nor categories.",

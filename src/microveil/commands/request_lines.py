@@ -105,7 +105,11 @@ def request_for(scope: Scope | None, **asked: Any) -> dict[str, Any]:
     flat = {n: v for n, v in asked.items() if n in own and not own[n].column}
     method = method_asked(asked)
     start = {"method": asked["method"]} if asked.get("method") else {**_proposed(asked)}
-    return {**start, **({} if method is None else _of_method(method)), **start, **flat}
+    found = {**start, **({} if method is None else _of_method(method)), **start, **flat}
+    if not found.get("delta") or found.get("domains") == "declared":
+        return found
+    # Being missing is one more value that is learnt.
+    return {**found, "missing": flat.get("missing", "protect")}
 
 
 def _of_method(method: Method) -> dict[str, Any]:

@@ -112,6 +112,14 @@ class AttributeTerms:
 
     def attribute(self) -> Attribute | None:
         """Make the attribute again; None where its domain or grid was read from the data."""
+        if Source.LEARNT in (self.domain_source, self.resolution_source) and self.domain is None:
+            return Attribute(
+                name=self.name,
+                kind=self.kind,
+                resolution=_number_of(self.resolution or 1, Kind.DECIMAL),
+                resolution_source=self.resolution_source,
+                is_learnt=True,
+            )
         if self.domain is None or self.resolution is None:
             return None
         domain: Domain

@@ -8,6 +8,7 @@ from pathlib import Path
 from microveil.errors import FileError
 from microveil.files import FORMATS
 from microveil.guarantee import Guarantee
+from microveil.schema import Source
 from microveil.synthesis.measurements import Measurements
 from microveil.table import MissingCodes
 from microveil.text import enumerated
@@ -34,7 +35,10 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
     promised_columns = {*(terms.name for terms in found.attributes), *found.kept}
     if found.has_new_numbers:
         promised_columns.add(str(found.unit.column))
-    return found if promised_columns == {*columns} else None
+    # A column of which nothing was learnt is promised, and left out.
+    unknown = {own.name for own in found.attributes if own.domain_source is Source.LEARNT}
+    absent = promised_columns - {*columns}
+    return found if {*columns} <= promised_columns and absent <= unknown else None
 
 
 def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurements | None:

@@ -168,7 +168,7 @@ class _Trials:
     def _levels_alone(self, number: int) -> set[str]:
         """Name the levels of an attribute that were counted, and have a bin of their own."""
         measured = self.measurements.attributes[number]
-        if measured.cuts is not None:
+        if measured.distribution is not None:
             return set()
         lower, _ = measured.attribute.grid_bounds or (0, 0)
         n_levels = len(measured.levels.counts)

@@ -13,7 +13,7 @@ from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.runs import Widening
 from microveil.schema import Attribute, Cells
-from microveil.synthesis.plan import OneWayPlan
+from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.table import GridColumn, Numbers
 
 __all__ = [

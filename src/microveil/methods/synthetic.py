@@ -24,10 +24,12 @@ from microveil.guarantee import Cover, Scopes, exact_number, split
 from microveil.guarantee.budget import concentrated_budget, epsilon_of, root
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
-from microveil.schema import EPOCH, Attribute, Kind
+from microveil.noise.passing import LARGEST_DEVIATION
+from microveil.schema import EPOCH, Attribute, Kind, Source
 from microveil.synthesis.clauses import computed_by
 from microveil.synthesis.measuring import TablesPlan
-from microveil.synthesis.plan import Learning, OneWayPlan, SyntheticPlan, threshold
+from microveil.synthesis.one_way_plan import Depth, Learning, OneWayPlan, threshold
+from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import GridColumn
 from microveil.table.record_rules import kind_in_rules, parse_rule
 from microveil.text import listed
@@ -52,9 +54,15 @@ FEW_LEVELS, LEAST_DEPTH, MOST_DEPTH = 3, 2, 7
 # rate x n / 2**depth, at the last level: what a depth needs, and what the least one does.
 # Nine to fourteen serve alike on simulated attributes; below nine, the last cuts are noise.
 DEEP_ENOUGH, WORTH_IT = Fraction(11), Fraction(769, 100)
+# What records times the root of rho need where cuts may lie anywhere.
+LEAST_LEARNT = Fraction(40)
+# And where cells are counted, in standard deviations of the noise on one.
+LEAST_CELLS = 20
 # Parts of equal mass in tables: at most so many, and of n / sigma no more than this lets stand out.
 MOST_PARTS, SHARE_OF_NOISE = 16, Fraction(4, 10)
 TARGET_NOISE = Fraction(14, 10)
+# Declared values of which each gets noise, whether it occurs or not.
+MOST_LISTED = 1 << 26
 # The delta that a refusal proposes.
 RELAXED = Fraction(1, 10**9)
 
@@ -136,7 +144,7 @@ class _Planning:
     def plan(self) -> SyntheticPlan:
         """Share out the budget."""
         choices, names = self.choices, [attribute.name for attribute in self.attributes]
-        is_learning = any(attribute.domain is None for attribute in self.attributes)
+        is_learning = any(map(is_learnt, self.attributes))
         delta = choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
         budget = _Budget.of(self.epsilon, delta, choices.max_rows)
         given = choices["target"]
@@ -146,9 +154,6 @@ class _Planning:
             structure = "independent"
         own, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
         weights = split(Fraction(1), names, choices.budget)
-        for attribute in self.attributes:
-            # One with cuts that may be missing is measured twice.
-            weights[attribute.name] *= 2 if self._is_halved(attribute) else 1
         shares = [budget.total * own * weights[name] / sum(weights.values()) for name in names]
         shown = own == 1 and not budget.is_concentrated
         parts = tuple(
@@ -165,72 +170,113 @@ class _Planning:
             n_drawn=choices["n_records"] or choices.n_records,
         )
 
-    def _is_halved(self, attribute: Attribute) -> bool:
-        """Whether half of a share counts who has a value; of learnt values missing is one more."""
-        is_declared = attribute.domain is not None
-        return is_declared and self.choices.hides_missing(attribute) and _is_cut(attribute)
-
     def _own(
         self, attribute: Attribute, budget: _Budget, share: Fraction, shown: Fraction | None
     ) -> OneWayPlan:
         """Plan what is asked of one attribute by itself; a share of epsilon may be shown."""
-        learning, is_halved = None, self._is_halved(attribute)
-        if attribute.domain is None:
-            learning = self._learning(attribute, budget, share)
-        if _is_cut(attribute):
-            present = share / 2 if is_halved else Fraction(0)
-            of_cuts = share if learning is None else share * (1 - ATOMS - DECIMALS)
-            rates = self._levels(attribute, budget, of_cuts - present)
-            noise, has_missing = budget.noise(present) if is_halved else None, is_halved
-        else:
-            rates, noise = (), budget.noise(share)
-            has_missing = self.choices.hides_missing(attribute)
-        return OneWayPlan(
-            attribute=attribute,
-            n_records=self.choices.n_records,
-            share=shown,
-            noise=noise,
-            has_missing=has_missing,
-            rates=rates,
-            learning=learning,
-        )
-
-    def _learning(self, attribute: Attribute, budget: _Budget, share: Fraction) -> Learning:
-        """Plan how values that occur are learnt: METHODS section 11, A to C."""
-        if not budget.is_concentrated:
+        if is_learnt(attribute) and not budget.is_concentrated:
             raise RequestError(
                 attribute.place,
                 "its domain is not declared, and nothing is learnt of values without a delta",
                 f"declare its bounds or categories, or allow a delta (delta={float(RELAXED):g})",
             )
-        delta = self.choices.delta * OF_THRESHOLDS / len(self.attributes)
-        atoms = decimals = None
+        bare = OneWayPlan(
+            attribute=attribute,
+            n_records=self.choices.n_records,
+            share=shown,
+            noise=None,
+            has_missing=self.choices.hides_missing(attribute),
+        )
         if _is_cut(attribute):
-            atoms, decimals = budget.noise(share * ATOMS), budget.noise(share * DECIMALS)
-        least = threshold(atoms or budget.noise(share), delta, self.choices.max_rows)
-        return Learning(delta=delta, threshold=least, atoms=atoms, decimals=decimals)
+            return self._of_number(bare, budget, share)
+        noise = budget.noise(share)
+        if not is_learnt(attribute):
+            return replace(bare, noise=noise)
+        if noise.variance > LARGEST_DEVIATION**2:
+            raise RequestError(
+                attribute.place,
+                "its share of the budget is too small to learn its categories",
+                "declare them, or pass a larger epsilon",
+            )
+        return replace(bare, noise=noise, learning=self._learnt(noise))
 
-    def _levels(
-        self, attribute: Attribute, budget: _Budget, share: Fraction
-    ) -> tuple[Fraction, ...]:
-        """Choose the depth by public figures: the deepest whose last cuts are worth their budget.
+    def _of_number(self, bare: OneWayPlan, budget: _Budget, share: Fraction) -> OneWayPlan:
+        """Plan decimals, atoms and cuts of a number: METHODS section 11, B and C."""
+        attribute, has_missing = bare.attribute, bare.has_missing
+        n_records = self.choices.n_records
+        is_blind = attribute.domain is None
+        if attribute.resolution_source is Source.LEARNT:
+            bare = replace(bare, decimals=budget.noise(share * DECIMALS))
+            share *= 1 - DECIMALS
+        atoms, left = budget.noise(share * ATOMS), share * (1 - ATOMS)
+        learning = self._of_atoms(attribute, atoms)
+        depths = () if learning is None else self._depths(budget, left, is_blind=is_blind)
+        if depths:
+            cells = budget.noise(left)
+            return replace(bare, noise=atoms, depths=depths, cells=cells, learning=learning)
+        of_cuts = left if has_missing else share
+        depths = self._depths(budget, of_cuts, is_blind=is_blind)[:1]
+        bare = replace(bare, noise=atoms if has_missing else None, depths=depths)
+        if depths:
+            return bare
+        cells = budget.noise(of_cuts)  # which may be worth something where cuts are not
+        if not is_blind or cells.variance * LEAST_CELLS**2 > n_records**2:
+            raise self._too_small(attribute, budget, of_cuts)
+        return replace(bare, cells=cells)
 
-        Where even the least depth is not, the cuts would be worse than none: that is refused.
+    def _learnt(self, noise: CountNoise) -> Learning:
+        """Plan from when on a value that occurs is shown: METHODS section 11, A and B."""
+        n_learnt = sum(is_learnt(attribute) for attribute in self.attributes)
+        delta = self.choices.delta * OF_THRESHOLDS / n_learnt
+        return Learning(threshold=threshold(noise, delta, self.choices.max_rows), delta=delta)
+
+    def _of_atoms(self, attribute: Attribute, noise: CountNoise) -> Learning | None:
+        """Plan atoms; None where none would be shown, or the law is too wide to look for them."""
+        if noise.is_gaussian and noise.variance > LARGEST_DEVIATION**2:
+            return None
+        if is_learnt(attribute):
+            found = self._learnt(noise)
+        else:
+            lower, upper = attribute.grid_bounds or (0, 0)
+            n_values = upper - lower + 1
+            if n_values > MOST_LISTED:
+                return None
+            far = math.sqrt(2 * math.log(n_values)) + 0.5
+            if not noise.is_gaussian:
+                far = math.log(50 * n_values) / math.sqrt(2)
+            least = math.ceil(math.sqrt(noise.variance) * far)
+            found = Learning(threshold=least, is_declared=True)
+        return found if 2 * found.threshold <= self.choices.n_records else None
+
+    def _depths(self, budget: _Budget, share: Fraction, *, is_blind: bool) -> tuple[Depth, ...]:
+        """List the depths whose last cuts are worth their budget, the deepest first.
+
+        By public figures; which is taken beside atoms hangs on how many records these leave.
         """
+        # Cuts that may lie anywhere need more records than those inside a declared domain.
+        blind = LEAST_LEARNT / root(share) if is_blind else Fraction(0)
+        found = list[Depth]()
+        for depth in range(MOST_DEPTH, LEAST_DEPTH - 1, -1):
+            rates = budget.rates(share, depth)
+            needed = WORTH_IT if depth == LEAST_DEPTH else DEEP_ENOUGH
+            least = max(needed * (1 << depth) / rates[-1], blind)
+            if self.choices.n_records >= least:
+                found.append(Depth(rates, least))
+        return tuple(found)
 
-        def worth(depth: int) -> Fraction:
-            return budget.rates(share, depth)[-1] * self.choices.n_records / (1 << depth)
-
-        for depth in range(MOST_DEPTH, LEAST_DEPTH, -1):
-            if worth(depth) >= DEEP_ENOUGH:
-                return budget.rates(share, depth)
-        if worth(LEAST_DEPTH) >= WORTH_IT:
-            return budget.rates(share, LEAST_DEPTH)
-        raise RequestError(
+    def _too_small(self, attribute: Attribute, budget: _Budget, share: Fraction) -> RequestError:
+        """Return the error about cuts that would be worse than none: even of the least depth."""
+        n_records, remedy = self.choices.n_records, ""
+        rates = budget.rates(share, LEAST_DEPTH)
+        factor = float(WORTH_IT * (1 << LEAST_DEPTH) / (rates[-1] * n_records))
+        if attribute.domain is None:
+            factor = float(LEAST_CELLS / (root(share) * n_records))
+            remedy = "declare its bounds, or "
+        return RequestError(
             attribute.place,
             "its share of the budget is too small for a distribution: what came out would be worse "
             "than nothing",
-            self._would_do(budget, float(WORTH_IT / worth(LEAST_DEPTH))),
+            remedy + self._would_do(budget, factor),
         )
 
     def _would_do(self, budget: _Budget, factor: float) -> str:
@@ -313,9 +359,14 @@ class _Planning:
         return {target: at}
 
 
+def is_learnt(attribute: Attribute) -> bool:
+    """Whether values that occur are learnt of an attribute: no grid or list of them is declared."""
+    return Source.LEARNT in (attribute.domain_source, attribute.resolution_source)
+
+
 def _is_cut(attribute: Attribute) -> bool:
     """Whether an attribute is one of numbers with so many values that cuts serve better."""
-    if attribute.domain is None:
+    if is_learnt(attribute):
         return attribute.kind in {Kind.WHOLE, Kind.DECIMAL, Kind.DATE}
     lower, upper = attribute.grid_bounds or (0, 0)
     return attribute.categories is None and upper - lower >= FEW_VALUES
@@ -359,6 +410,15 @@ _CONCENTRATED = (
     "Budgets added up in the rho of zero-concentrated differential privacy, and were converted to "
     "epsilon and delta (Canonne, Kamath and Steinke 2020)."
 )
+_LEARNT = (
+    "What is not declared was learnt from the table, within the budget: categories, numbers that "
+    "many records share, and between which ends and with how many decimals numbers lie. A category "
+    "that few records have is released as 'other'. For each person the chance that a label which "
+    "only they have is shown is at most a tenth of delta. Values of up to 16 steps of a number "
+    "from 0 are taken to be public, and so are the kind and the type in which a column came. "
+    "Beyond the largest and the smallest number that was learnt nothing is drawn farther from 0 "
+    "than four times as far."
+)
 _FROM_DATA = (
     "Domains, categories or resolutions were read from the data: the epsilon holds for tables with "
     "the same ones."
@@ -370,17 +430,19 @@ def _promise(setting: Setting) -> Promise:
     epsilon, delta = setting.choices.epsilon, setting.choices.delta
     assert epsilon is not None  # noqa: S101 -- a request without one is refused
     from_data, rules = setting.read_from_data, setting.choices["rules"]
-    cover = Cover.of(epsilon, delta)
+    cover, learns = Cover.of(epsilon, delta), any(map(is_learnt, setting.attributes))
+    of_rho = delta * (1 - OF_THRESHOLDS if learns else 1)
     return Promise(
         model=setting.model,
         epsilon=epsilon,
         delta=delta,
-        rho=concentrated_budget(epsilon, delta) if delta else None,
+        rho=concentrated_budget(epsilon, of_rho) if delta else None,
         scopes=Scopes(cluster=cover, vector=cover, row=Cover() if from_data else cover),
         caveats=(
             _NOBODY,
             *([_MEASURED_BY_RULES, _RULES.format(rules=listed(rules))] if rules else [_MEASURED]),
             *([_CONCENTRATED] if delta else []),
+            *([_LEARNT] if learns else []),
             *([_FROM_DATA] if from_data else []),
         ),
     )
@@ -401,6 +463,7 @@ METHODS = (
         without_units=None,
         arguments={
             "target": (),
+            "domains": ("learnt", "declared"),
             "structure": ("graph", "tree", "independent"),
             "rules": (),
             "n_records": (),

@@ -1,9 +1,10 @@
 """Exact noise on counts: discrete Laplace in pure DP, discrete Gaussian in zero-concentrated DP."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,19 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.noise.noise import LARGEST_SCALE, RandomSource, discrete_laplace
 
-__all__ = ["LARGEST_VARIANCE", "CountNoise", "discrete_gaussian", "gaussian_noise", "laplace_noise"]
+__all__ = [
+    "LARGEST_VARIANCE",
+    "CountNoise",
+    "NoisyCounts",
+    "discrete_gaussian",
+    "gaussian_noise",
+    "laplace_noise",
+]
 
 Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+# What measurements.json calls the law of discrete Gaussian noise.
+GAUSSIAN = "discrete Gaussian"
 # A record is so many steps that a scale of 1 or more has 2**20 of them: to round it up to whole
 # steps adds less than a millionth.
 FINE = 21
@@ -62,6 +73,47 @@ class CountNoise:
             noise = discrete_laplace(scales, source)
         noisy = (counts << self.bits) + noise.reshape(counts.shape)
         return np.asarray(np.clip(noisy, -FARTHEST, FARTHEST))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoisyCounts:
+    """Counts with noise, as whole numbers of the steps of its law."""
+
+    steps: Whole
+    noise: CountNoise
+
+    @classmethod
+    def of(cls, counts: Whole, noise: CountNoise, source: RandomSource) -> "NoisyCounts":
+        """Add noise to counts; what comes back may be published."""
+        return cls(steps=noise.added(counts, source), noise=noise)
+
+    @property
+    def counts(self) -> Real:
+        """The counts in records."""
+        return np.asarray(self.steps / (1 << self.noise.bits))
+
+    @property
+    def variance(self) -> float:
+        """Of the noise on one count, in squared records."""
+        return self.noise.variance
+
+    @classmethod
+    def from_dict(cls, contents: Mapping[str, Any]) -> "NoisyCounts":
+        """Make counts of their plain values, and the law of their noise as far as these say it."""
+        deviation, is_gaussian = float(contents["standard_deviation"]), contents["law"] == GAUSSIAN
+        bits = int(contents["steps_per_record"]).bit_length() - 1
+        scale = deviation**2 if is_gaussian else round(deviation / math.sqrt(2) * (1 << bits))
+        noise = CountNoise(is_gaussian=is_gaussian, scale=Fraction(scale), bits=bits)
+        return cls(steps=np.array(contents["steps"], dtype=np.int64), noise=noise)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {
+            "steps": self.steps.tolist(),
+            "steps_per_record": 1 << self.noise.bits,
+            "law": GAUSSIAN if self.noise.is_gaussian else "discrete Laplace",
+            "standard_deviation": float(np.sqrt(self.variance)),
+        }
 
 
 def laplace_noise(share: Fraction) -> CountNoise:

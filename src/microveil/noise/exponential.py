@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from microveil.kernels import whole_weights as kernel
 from microveil.noise.noise import RandomSource
 
-__all__ = ["Limbs", "draw_run", "draw_weighted", "median_weights"]
+__all__ = ["SLACK", "Limbs", "draw_run", "draw_weighted", "exponential", "median_weights"]
 
 # Whole weights of any size, the least of their limbs of 32 bits first: uint32 (n_weights, 6).
 Limbs = NDArray[np.uint32]
@@ -36,7 +36,7 @@ RATIO_PLACES = 128
 LIMBS = TOP_BITS // 32 + 1
 # Weights whose sum is found at once: those of the one stretch drawn are gone through.
 STRETCH = 1 << 10
-# By how many units an exponential may be off: see `_exponential`.
+# By how many units an exponential may be off: see `exponential`.
 SLACK = 2
 
 
@@ -103,7 +103,7 @@ def median_weights(rate: Fraction, count: int) -> Limbs:
     """
     if rate < 0:
         raise ValueError("rate must be at least 0")
-    found = _exponential(rate.numerator, 2 * rate.denominator, RATIO_PLACES)
+    found = exponential(rate.numerator, 2 * rate.denominator, RATIO_PLACES)
     # 2**64 exp(-rate/2), rounded up, but at most 1, as the exponential is: weights must not rise.
     ratio = min(-(-(found + SLACK) >> (RATIO_PLACES - RATIO_BITS)), 1 << RATIO_BITS)
     weight, limbs = 1 << TOP_BITS, bytearray()
@@ -145,13 +145,13 @@ def _cumulative_weights(
     places = bits + sum(counts).bit_length()
     lower, upper = [0], [0]
     for numerator, count in zip(numerators, counts, strict=True):
-        found = _exponential(numerator, denominator, places)
+        found = exponential(numerator, denominator, places)
         lower.append(lower[-1] + ((count << bits) * max(found - SLACK, 0) >> places))
         upper.append(upper[-1] - (-(count << bits) * (found + SLACK) >> places))
     return lower, upper
 
 
-def _exponential(numerator: int, denominator: int, places: int) -> int:
+def exponential(numerator: int, denominator: int, places: int) -> int:
     """Return 2**places exp(-numerator/denominator), to less than SLACK, for a fraction from 0 on.
 
     By Taylor's series of the exponent over 2**halvings, squared as often, in whole units of

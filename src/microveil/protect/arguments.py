@@ -335,6 +335,10 @@ class Arguments:
         reading.target,
         entry=str | dict[str, Number | datetime.date],
     )
+    domains: str | None = argument(
+        "dp-synthetic: learnt within the budget where not declared, or declared: else refused.",
+        choices=("learnt", "declared"),
+    )
     structure: str | None = argument(
         "dp-synthetic: graph, tree or independent.", choices=("graph", "tree", "independent")
     )

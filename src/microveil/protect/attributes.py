@@ -16,7 +16,7 @@ from microveil.protect.domains import (
     read_resolution,
 )
 from microveil.protect.request import Request
-from microveil.schema import Attribute, Bounds, Categories, Code, Kind, Ordered, Source
+from microveil.schema import FINEST, Attribute, Bounds, Categories, Code, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
 from microveil.table.table import listed_categories, narrow_float, whole_limits
@@ -57,6 +57,10 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
     if categories is not None:
         return _categorical(table, name, categories, request.method)
     kind = table.kind(name)
+    if not kind.is_numeric and request.learns:
+        refuse_moments(table, name)
+        step = Fraction(1), Source.TYPE
+        return _undeclared(name, kind, step)
     if not kind.is_numeric:
         if "categories" not in request.method.can:
             table.numbers(name)  # says why, in the words that fit
@@ -65,7 +69,8 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
             name,
             f"attribute '{name}'",
             f"{request.method.id} needs the list of categories that there are",
-            f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})",
+            f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})"
+            + _or_learn(request),
         )
     problems, resolution, bounds = Problems(), (Fraction(1), Source.TYPE), None
     with problems.noted():
@@ -73,15 +78,28 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
     with problems.noted():
         bounds = _bounds_of(name, kind, request)
     problems.refuse()
-    attribute = Attribute(
-        name=name,
-        kind=kind,
-        resolution=resolution[0],
-        resolution_source=resolution[1],
+    attribute = replace(
+        _undeclared(name, kind, resolution),
         domain=bounds,
+        is_learnt=bounds is None and request.learns,
     )
     _refuse_wide_grid(attribute)
     return attribute
+
+
+def _or_learn(request: Request) -> str:
+    """Say how a domain would be learnt, of a request that could."""
+    if "new table" not in request.method.can or request["domains"] != "learnt":
+        return ""
+    return ", or allow a delta, and it is learnt: --delta 1e-9 (delta=1e-9)"
+
+
+def _undeclared(name: str, kind: Kind, resolution: tuple[Fraction, Source]) -> Attribute:
+    """Make the attribute of a column whose domain is learnt."""
+    step, source = resolution
+    return Attribute(
+        name=name, kind=kind, resolution=step, resolution_source=source, is_learnt=True
+    )
 
 
 def _resolution_of(name: str, kind: Kind, request: Request) -> tuple[Fraction, Source]:
@@ -90,14 +108,16 @@ def _resolution_of(name: str, kind: Kind, request: Request) -> tuple[Fraction, S
         return read_resolution(name, kind, request.resolution[name])
     if kind is not Kind.DECIMAL:
         return Fraction(1), Source.TYPE
+    if request.learns:
+        return FINEST, Source.LEARNT
     raise gap(
         "resolution",
         name,
         f"attribute '{name}'",
         "decimals need a declared resolution, the step to which values are rounded",
         f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}) for hundredths, "
-        f"{name}=1 for whole numbers; to take the decimals seen in the data, which reveals "
-        "them, ask for --resolution-from-data",
+        f"{name}=1 for whole numbers{_or_learn(request)}; to take the decimals seen in the data, "
+        "which reveals them, ask for --resolution-from-data",
     )
 
 
@@ -108,6 +128,8 @@ def _bounds_of(name: str, kind: Kind, request: Request) -> Bounds | None:
         return read_bounds(name, kind, request.bounds[name], may_be_one=may_be_one)
     if kind is Kind.BOOLEAN:
         return YES_NO
+    if request.learns:
+        return None
     if "bounds" not in request.method.needs:
         return CALENDAR if kind is Kind.DATE else None
     raise gap(
@@ -115,8 +137,9 @@ def _bounds_of(name: str, kind: Kind, request: Request) -> Bounds | None:
         name,
         f"attribute '{name}'",
         f"{request.method.id} needs its bounds, the domain of its values as publicly known",
-        f"add {_example(name, kind)}; reading them from the data (--bounds-from-data 1.5) "
-        "shows the largest value to everybody, and gives none where all values are 0",
+        f"add {_example(name, kind)}{_or_learn(request)}; reading them from the data "
+        "(--bounds-from-data 1.5) shows the largest value to everybody, and gives none where all "
+        "values are 0",
     )
 
 

@@ -28,9 +28,11 @@ from microveil.table import (
     check_columns,
     likely_identifier,
     likely_person,
+    named_like_person,
     numbers_of_attribute,
     on_grid,
     open_table,
+    words_of_attribute,
 )
 from microveil.table.table import check_kept
 from microveil.table.threads import in_threads
@@ -46,6 +48,7 @@ __all__ = [
     "opened_for",
     "outlined",
     "prepare",
+    "refuse_few",
     "silent",
 ]
 
@@ -196,6 +199,8 @@ def prepare(
     if opened.n_records < request.k:
         problems.append(DataError("table", "it has fewer records than k", "choose a smaller k"))
     problems.refuse()
+    if request.learns:
+        request = replace(request, attributes=tuple(attribute.name for attribute in attributes))
     return Prepared(
         table=opened,
         request=request,
@@ -288,6 +293,13 @@ def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[st
             and not is_ordered(name, request)
         }
         names = [name for name in table.names if name in request.attributes and name not in skipped]
+    elif request.learns:
+        # By names alone: which columns are released must not hang on a value.
+        names = [
+            name
+            for name in table.names
+            if name not in (*request.keep, request.unit) and not named_like_person(name)
+        ]
     else:
         names = [
             name
@@ -351,6 +363,12 @@ def _column(
 ) -> GridColumn:
     """Read a column, round it to its grid and hold it against its domain."""
     is_protected, is_synthetic = request.missing == "protect", "new table" in request.method.can
+    most = request.protected_unit.max_rows
+    if attribute.is_learnt and not attribute.kind.is_numeric:
+        keep_missing = is_protected and not attribute.never_missing
+        column = words_of_attribute(table, attribute, keep_missing=keep_missing)
+        refuse_few(column, most)
+        return column
     column = on_grid(
         numbers_of_attribute(table, attribute, shared=is_synthetic),
         attribute,
@@ -359,6 +377,8 @@ def _column(
         may_be_empty=is_protected,
         may_be_hidden="missing" in request.method.can,
     )
+    if attribute.is_learnt:
+        refuse_few(column, most)
     if is_protected and (attribute.name in table.of_few or _is_of_one(column, units)):
         raise DataError(
             attribute.place,
@@ -376,6 +396,20 @@ def _column(
     if column.n_present == 1:
         raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
     return column
+
+
+def refuse_few(column: GridColumn, most: int) -> None:
+    """Refuse a column of which one unit's records may be all that have a value.
+
+    They alone would decide what it holds: numbers, dates or text.
+    """
+    if 0 < column.n_present <= most:
+        raise DataError(
+            column.attribute.place,
+            "so few records have a value that those of one person or unit may decide what kind of "
+            "values it holds",
+            "leave it out, or declare what it holds (bounds or categories)",
+        )
 
 
 def _is_of_one(column: GridColumn, units: Units | None) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.errors import DataError
 from microveil.methods.planned import AttributePlan, Figures, SinglePlan
 from microveil.noise.noise import RandomSource, permutation
 from microveil.protect.columns import Prepared
@@ -171,7 +172,16 @@ def draw(
     if planned.synthetic is not None:
         counter = Counter(planned.synthetic.asked(planned.prepared.columns))
         measurements, new = planned.synthetic.draw(counter, RandomSource.of(seed), progress)
-        made = {name: restored(planned.table, name, cells) for name, cells in new.items()}
+        unknown = {one.attribute.name for one in measurements.attributes if one.is_unknown}
+        made = {
+            name: restored(planned.table, name, new[name]) for name in new if name not in unknown
+        }
+        if not made:
+            raise DataError(
+                "table",
+                "nothing was learnt of any column: no value has enough records to be shown",
+                "declare what columns hold, or pass a larger epsilon",
+            )
         return Drawn(rebuilt(planned.table, made, ()), measurements, new.repairs)
     drawing = _Drawing.of(planned.prepared, seed, progress)
     tasks = [

@@ -19,10 +19,9 @@ from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
 from microveil.protect.plan import Plan
 from microveil.schema import Attribute
-from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measuring import Counter
-from microveil.synthesis.plan import OneWayPlan
+from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.synthesis.tables import axis_of, bin_masses
 from microveil.table import GridColumn
 from microveil.table.threads import in_threads
@@ -110,10 +109,12 @@ def all_expected(planned: Plan) -> dict[str, Expectation]:
                 assert part.category_counts is not None  # noqa: S101 -- they are categories
                 found[part.attribute.name] = _of_categories(part.category_counts, part.differing)
         return found
-    attributes = [part.attribute for part in planned.synthetic.attributes]
+    # Of a domain that is learnt nothing is known before the draw.
+    parts = [part for part in planned.synthetic.attributes if part.attribute.domain is not None]
+    attributes = [part.attribute for part in parts]
     columns = stand_in(attributes, planned.table.n_records)
-    parts = zip(planned.synthetic.attributes, columns, strict=True)
-    entries = in_threads(lambda task: _of_distribution(*task), list(parts))
+    tasks = list(zip(parts, columns, strict=True))
+    entries = in_threads(lambda task: _of_distribution(*task), tasks)
     return {attribute.name: entry for attribute, entry in zip(attributes, entries, strict=True)}
 
 
@@ -168,8 +169,8 @@ def _distance(part: OneWayPlan, column: GridColumn, source: RandomSource) -> flo
     measured, _ = part.measured(Counter([column]), 0, source)
     values = column.values
     evenly = (np.arange(len(values)) + 0.5) / len(values)
-    if measured.cuts is not None:
-        released = quantile_function(measured.cuts).at(evenly)
+    if measured.distribution is not None:
+        released = measured.distribution.quantiles.at(evenly)
     else:
         axis = axis_of(measured, 1)
         masses = value_masses(measured, axis, bin_masses(0, axis, measured, {}, len(values)))

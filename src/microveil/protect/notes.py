@@ -18,7 +18,7 @@ from microveil.protect.columns import Prepared
 from microveil.protect.plan import PartPlan
 from microveil.protect.request import Advised, Request
 from microveil.schema import Attribute
-from microveil.synthesis.plan import OneWayPlan
+from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.text import listed, one_line
 
 __all__ = [
@@ -239,7 +239,7 @@ def _of_new_table(
     request: Request, parts: Sequence[AttributePlan], n_records: int
 ) -> Iterator[str]:
     """Say where a new table's budget is short, or its delta no small chance."""
-    cut = (part for part in parts if isinstance(part, OneWayPlan) and part.rates)
+    cut = (part for part in parts if isinstance(part, OneWayPlan) and part.is_number)
     rough = [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]
     holds = {"rough": rough, "large-delta": request.delta * n_records >= 1}
     return said("notes", holds, rough=listed(rough))

@@ -5,6 +5,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from microveil.errors import ExactCellsError, RequestError
 from microveil.guarantee import (
     Cover,
@@ -14,6 +16,7 @@ from microveil.guarantee import (
 )
 from microveil.methods import Choices, Promise, Setting
 from microveil.methods.planned import AttributePlan, SinglePlan
+from microveil.protect.attributes import attribute_of
 from microveil.protect.claims import guarantee_of, in_force
 from microveil.protect.columns import Prepared
 from microveil.protect.composing import plan_together
@@ -22,7 +25,7 @@ from microveil.protect.parts import in_part
 from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request
 from microveil.schema import Attribute
-from microveil.table import Reasons
+from microveil.table import GridColumn, Reasons, Table
 from microveil.table.memory import check_protecting, columns_at_once
 from microveil.table.threads import FEW_VALUES, in_threads
 
@@ -35,6 +38,7 @@ __all__ = [
     "promise_of",
     "refuse_exact_cells",
     "refuse_unnamed",
+    "shown_from",
     "takes_one_by_one",
 ]
 
@@ -237,6 +241,23 @@ def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     return {
         name: share / unit.draws(of_unit=name in request.unit_attributes)
         for name, share in split(request.epsilon, sharing, request.budget).items()
+    }
+
+
+def shown_from(table: Table, request: Request) -> dict[str, int]:
+    """Say by public figures from how many records on a value is shown of what is learnt.
+
+    By attribute, of those that a request names. An error where the budget is not enough.
+    """
+    names = request.attributes or ()
+    attributes = [attribute_of(table, name, request) for name in names]
+    nobody = np.zeros(0, dtype=np.int64)
+    columns = [GridColumn(attribute=own, values=nobody, missing=None) for own in attributes]
+    plan = request.method.plan(columns, choices_of([*names], table.n_records, request))
+    return {
+        part.attribute.name: part.learning.threshold
+        for part in plan.attributes
+        if part.learning is not None and not part.learning.is_declared
     }
 
 

@@ -61,9 +61,9 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         One record (row) per person. Or a polars.LazyFrame, where it is larger than memory, or a
         pyspark.sql.DataFrame, see docs/engines.md.
     method : str
-        A method's id, see `methods`; "auto" takes the one with the least expected error among
-        those that keep epsilon at ``scope``; at row scope by public figures alone, a new table
-        ("dp-synthetic") by the error of its distributions.
+        A method's id, see `methods`; "dp-synthetic" by default. "auto" takes the one with the
+        least expected error among those that keep epsilon at ``scope``; at row scope by public
+        figures alone, a new table ("dp-synthetic") by the error of its distributions.
     k : int or "auto"
         The least number of records in a cluster; needed where the method forms clusters.
         "auto" takes the one with the least expected error: where the method is differential
@@ -73,12 +73,13 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         the method draws noise for it.
     delta : float, optional
         The chance left to events that epsilon does not bound, 0 by default; for "dp-synthetic"
-        alone, where a little of it makes the budget go far further. Well below 1 over the number
-        of records: 1e-9, say.
+        alone, where a little of it makes the budget go far further, and lets what is not declared
+        of columns be learnt. Well below 1 over the number of records: 1e-9, say.
     scope : {"cluster", "vector", "row"}, optional
         What epsilon must cover; a request whose guarantee does not is refused.
     attributes : sequence of str, optional
-        What to protect. By default every numeric attribute that is no likely identifier
+        What to protect. Where domains are learnt, by default all columns but those named like a
+        person's number. Else by default every numeric attribute that is no likely identifier
         (whole numbers, all different, or named like a person's number); columns left out are listed
         in the notes. A number that is named like a person's needs bounds to be protected.
     keep : sequence of str, optional
@@ -133,7 +134,8 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     missing : {"error", "keep", "protect"}, or dict
         "keep" leaves missing (and infinite) cells out of every cluster and releases them as
         missing; "protect", for "dp-synthetic" and "pram", takes being missing as a value like
-        another. By column it says what ``never_missing`` does: {"WAGE": "never"}.
+        another, and is the default where domains are learnt. By column it says what
+        ``never_missing`` does: {"WAGE": "never"}.
     never_missing : sequence of str, optional
         Columns that never lack a value, as publicly known, beside ``missing="protect"`` or "keep"
         for the others: they have no missing cell in the release, and spend no budget on it. A
@@ -198,6 +200,9 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     target : str or dict, optional
         For "dp-synthetic": the attribute that the others are to predict, and of numbers where it
         is cut in two: "INCOME", {"INCOME": 50_000}.
+    domains : {"learnt", "declared"}, optional
+        For "dp-synthetic": whether categories, bounds and decimals that are not declared are learnt
+        from the table within epsilon and delta, or refused. Nothing is learnt without a delta.
     structure : {"graph", "tree", "independent"}, optional
         For "dp-synthetic": which pairs of attributes are measured.
     rules : sequence of str, optional

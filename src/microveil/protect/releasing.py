@@ -49,21 +49,32 @@ def released(
     **entries: Any,
 ) -> Release:
     """Make the release of a plan, with notes on its files, and more entries for its manifest."""
-    schema = _schema(planned)
+    schema = _schema(planned, drawn)
     manifest = _manifest(planned, progress)
     return Release(
         data=drawn.data,
         measurements=drawn.measurements,
         guarantee=planned.guarantee,
-        notes=(*planned.notes, *_of_repairs(drawn), *notes, *_of_labels(planned, schema)),
+        notes=(
+            *planned.notes,
+            *_of_unknown(drawn),
+            *_of_repairs(drawn),
+            *notes,
+            *_of_labels(planned, schema),
+        ),
         schema=schema,
         manifest=Manifest(contents={**manifest, **entries}),
     )
 
 
-def _schema(planned: Plan) -> dict[str, ColumnSchema]:
+def _schema(planned: Plan, drawn: Drawn) -> dict[str, ColumnSchema]:
     """Say of each column to be released what is known of it beside its values."""
     attributes = {part.attribute.name: part.attribute for part in planned.attributes}
+    if drawn.measurements is not None:  # with the domains that were learnt
+        known = {own.attribute.name: own for own in drawn.measurements.attributes}
+        attributes |= {name: own.attribute for name, own in known.items()}
+        for name in (name for name, own in known.items() if own.is_unknown):
+            del attributes[name]
     table, guarantee, schema = planned.table, planned.guarantee, dict[str, ColumnSchema]()
     kept, codes = guarantee.kept, _declared_codes(planned)
     labels = released_labels(table, [*attributes.values()], kept, codes)
@@ -87,6 +98,13 @@ def _of_repairs(drawn: Drawn) -> Iterator[str]:
         return iter(())
     rules = _in_a_line(f"'{rule}'" for rule in drawn.measurements.rules)
     return said("notes", {"rules-kept": True}, rules=rules, **asdict(drawn.repairs))
+
+
+def _of_unknown(drawn: Drawn) -> Iterator[str]:
+    """Name the columns of which nothing was learnt, which the release does not have."""
+    measured = () if drawn.measurements is None else drawn.measurements.attributes
+    names = [own.attribute.name for own in measured if own.is_unknown]
+    yield from said("notes", {"nothing-learnt": names}, names=_in_a_line(names))
 
 
 def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[str]:

@@ -26,6 +26,8 @@ from microveil.table import MissingCodes
 
 __all__ = ["Advised", "Request", "of_methods", "offered", "read_each"]
 
+# What is taken where no method is named: it releases the most for what it promises.
+BEST = "dp-synthetic"
 # Clusters that count units take all records of one.
 NO_LIMIT = sys.maxsize
 
@@ -102,13 +104,11 @@ class Request:
     def judged(cls, asked: Mapping[str, Any]) -> "tuple[Request | None, Problems]":
         """Make a request of arguments as far as they are in order, and say what is not.
 
-        There is none without a method.
+        There is none where the method is none of ours.
         """
-        given, problems = said(asked), Problems()
+        given, problems = {"method": BEST, **said(asked)}, Problems()
         # A method that forms no clusters takes any k, "auto" too: one recipe serves every method.
         read = read_each({name: given[name] for name in given if name != "k"}, problems)
-        if "method" not in given:
-            problems.add("method", "a method is needed", f"pass one of {', '.join(METHODS)}")
         if "method" not in read:
             return None, problems
         request = cls(**_values(given, read, METHODS[read["method"]], problems))
@@ -122,6 +122,11 @@ class Request:
     def order(self) -> str | None:
         """What is released in random order: rows, or each column."""
         return self.shuffle if self.method.uses("shuffle") else None
+
+    @property
+    def learns(self) -> bool:
+        """Whether domains that are not declared are learnt within the budget."""
+        return "new table" in self.method.can and self["domains"] == "learnt" and self.delta > 0
 
     @property
     def chosen_by_data(self) -> bool:
@@ -229,6 +234,8 @@ def _values(
     defaults = {a.name: a.default for a in general}
     if "new table" in method.can:  # whose rows are nobody's: values may be clamped
         defaults["outside"] = "clamp"
+        if own["domains"] == "learnt" and read.get("delta"):
+            defaults["missing"] = "protect"  # being missing is one more value that is learnt
     values = {name: read.get(name, default) for name, default in defaults.items()}
     values |= {"method": method, "delta": Fraction(values["delta"]), "k": 1}
     if "epsilon" not in given and "epsilon" in method.needs and not method.may_lack_epsilon:

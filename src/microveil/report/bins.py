@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from microveil.report.margins import MISSING
 from microveil.report.wording import number, shown
 from microveil.schema import Attribute, Kind, written
-from microveil.synthesis.measurements import AttributeMeasured
+from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.tables import Axis
 from microveil.table import Table, numbers_of
 
@@ -77,10 +77,10 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
     A cut inside a grid value, which is drawn with jitter, is taken to lie at its beginning.
     """
     attribute = measured.attribute
-    if measured.cuts is not None:
+    if measured.distribution is not None:
         assert axis.edges is not None  # noqa: S101 -- made of cuts
         step = float(attribute.resolution)
-        starts = np.floor(measured.cuts.candidates.positions(axis.edges)) * step
+        starts = np.floor(measured.distribution.candidates.positions(axis.edges)) * step
         return AttributeBins(
             attribute=attribute,
             labels=(*_stretches(starts, attribute.kind), *([MISSING] if axis.has_missing else [])),

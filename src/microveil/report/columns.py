@@ -124,6 +124,7 @@ def columns_of(
     return tuple(
         replace(_column(entry, protected, original, units, steps), margins=known.get(entry.name))
         for entry in terms
+        if entry.name in protected.names  # a column of which nothing was learnt is left out
     )
 
 

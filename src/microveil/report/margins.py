@@ -5,13 +5,8 @@ from dataclasses import dataclass, field
 
 from microveil.protect.release import Release
 from microveil.schema import Attribute, Kind
-from microveil.synthesis.measurements import (
-    AttributeMargins,
-    AttributeMeasured,
-    Interval,
-    Margins,
-    Measurements,
-)
+from microveil.synthesis.measurements import AttributeMargins, Interval, Margins, Measurements
+from microveil.synthesis.one_way import AttributeMeasured
 
 __all__ = ["MISSING", "ColumnMargins", "Known", "is_declared", "known_of", "margins_by_name"]
 
@@ -101,11 +96,14 @@ def margins_by_name(
 
 
 def _of(measured: AttributeMeasured, own: AttributeMargins, confidence: float) -> ColumnMargins:
-    if measured.cuts is not None:
-        shares = measured.cuts.shares.tolist()
+    if measured.distribution is not None:
+        shares = [float(one.label) for one in own.quantiles]
+        # Last of the values that were counted, those of atoms among them.
+        of_both = ("(present)", MISSING) if measured.atoms is None else (MISSING,)
+        last = of_both if measured.has_missing else ()
         return ColumnMargins(
             confidence=confidence,
-            categories=dict(zip(("(present)", MISSING), own.shares, strict=False)),
+            categories=dict(zip(last, own.shares[len(own.shares) - len(last) :], strict=True)),
             quantiles=tuple(zip(shares, own.quantiles, strict=True)),
             mean=own.mean,
         )

@@ -1,4 +1,4 @@
-"""Private cuts: a tree of cuts of known mass, each a median drawn at random; and quantiles by them.
+"""Private cuts: a tree of cuts of known mass, each a median drawn at random.
 
 Source: Kaplan, Schnapp and Stemmer, "Differentially Private Approximate Quantiles" (2022):
 recursive medians by the exponential mechanism. Departures: budgets grow by level, the candidates
@@ -7,15 +7,13 @@ each record, spreads equal values over the candidates between two grid values, s
 point masses need no case of their own.
 """
 
-import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.noise.exponential import Limbs
@@ -24,10 +22,8 @@ __all__ = [
     "Candidates",
     "Codes",
     "Cuts",
-    "QuantileFunction",
     "cut_covariance",
     "cut_errors",
-    "quantile_function",
     "recursive_medians",
 ]
 
@@ -39,19 +35,14 @@ BEND = 10.0
 REACH = 16
 # Values put on codes at a time: their temporaries stay in the processor's cache.
 BATCH = 1 << 15
-# Standard scores beyond which nothing is drawn: one record in 1e12.
-FARTHEST = 7.0
-# No part of an attribute is taken to have less than this share.
-LEAST = 1e-6
-# Points between two cuts: between them values lie evenly, which the bent scale does not.
-BETWEEN = 16
+# Knots of an even spacing of candidates, and how many steps lie between two of them: a step is
+# 2**STEP_BITS candidates, and all together are as many as those by distance from 0.
+KNOTS, STEPS, STEP_BITS = 1 << 12, 1 << 10, 18
+# What is known reaches so far beyond its ends at least, in grid units, and in the first levels as
+# far as it lies from 0.
+LEAST_WIDTH, FIRST_LEVELS = 10.0, 2
 # Trial trees of cuts: so many that a bound at 95 % moves by about one part in fifty.
 TRIALS = 4000
-# Tails may reach so many times as far as an exponential one: those of incomes without a point mass
-# do. Once was too short on Census, three times gained nothing there and lost on EU-SILC.
-REACH_OF_TAILS = 2.0
-# No logarithm is taken of less mass than this.
-TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +117,51 @@ class Candidates:
         return out
 
 
+@dataclass(frozen=True, slots=True)
+class Spacing:
+    """How densely candidates lie at a level, as a count of them at or below each code.
+
+    Every code is a candidate, as by the list itself; between ``knots``, codes that ascend strictly,
+    there are as many more again from each to the next. Without knots there are no more.
+    """
+
+    knots: Whole
+
+    @classmethod
+    def around(cls, candidates: Candidates, known: Real, level: int) -> "Spacing":
+        """Space candidates evenly around positions that are known, released cuts and atoms.
+
+        METHODS section 11, C: from the outermost known as far again as these lie apart.
+        """
+        if not len(known):
+            return cls(np.zeros(0, dtype=np.int64))
+        first, last = float(known.min()), float(known.max())
+        from_0 = max(abs(first), abs(last)) if level < FIRST_LEVELS else 0.0
+        width = max(last - first, from_0, LEAST_WIDTH)
+        low = max(first - width, float(candidates.lower))
+        high = min(last + width, candidates.upper + 1.0)
+        places = candidates.scale(np.linspace(low, high, KNOTS + 1)) * (candidates.count + 1)
+        return cls(np.unique(np.clip(places, 0, candidates.count).astype(np.int64)))
+
+    def below(self, codes: Whole) -> Whole:
+        """Count the candidates at or below codes: whole numbers that rise with them."""
+        if len(self.knots) < 2:
+            return codes
+        inside = np.clip(codes, self.knots[0], self.knots[-1])
+        at = np.minimum(np.searchsorted(self.knots, inside, side="right"), len(self.knots) - 1) - 1
+        gaps = self.knots[at + 1] - self.knots[at]
+        steps = at * STEPS + (inside - self.knots[at]) * STEPS // gaps
+        return np.asarray(codes + (steps << STEP_BITS))
+
+    def code(self, number: int, first: int, last: int) -> int:
+        """Return the least code, first or above, with so many candidates at or below it."""
+        if len(self.knots) < 2:
+            return number
+        return first + bisect_left(
+            range(first, last + 1), number, key=lambda one: int(self.below(np.array([one]))[0])
+        )
+
+
 class Codes(Protocol):
     """The codes of an attribute's records, as a counter keeps them."""
 
@@ -168,6 +204,7 @@ def recursive_medians(
     weights: Sequence[Limbs],
     draw: Callable[[Whole, Limbs], int],
     below: Callable[[int], int],
+    known: Real | None = None,
 ) -> Cuts:
     """Cut an attribute's records in halves, quarters and so on, at random.
 
@@ -176,24 +213,34 @@ def recursive_medians(
     L(c) the node's records below c. The root has all candidates.
 
     ``weights`` are those of each level; ``draw`` draws an index in proportion to sizes times whole
-    weights, ``below`` a whole number from 0 to below another, both exactly.
+    weights, ``below`` a whole number from 0 to below another, both exactly. Where a domain is not
+    declared, ``known`` are the positions of values released before: at each level candidates lie
+    densely around these and the cuts of the levels above, else as the list has them.
 
     One record replaced moves |L - N/2| by at most 1 in one node, or by at most 1/2 in each of
     two nodes of a level: where w falls by at most exp(beta / 2) from one to the next, a level
-    costs 2 beta of epsilon at most, and beta**2 / 2 in rho.
+    costs 2 beta of epsilon at most, and beta**2 / 2 in rho. A record that comes or goes, to an
+    atom, moves it by 1/2 in one node.
     """
     depth = len(weights)
     ends = {0: 0, 1 << depth: candidates.count + 1}
     for level, of_level in enumerate(weights):
+        spacing = Spacing(np.zeros(0, dtype=np.int64))
+        if known is not None:
+            cut = np.array([*ends.values()][2:], dtype=np.int64)
+            spacing = Spacing.around(candidates, np.append(known, candidates.positions(cut)), level)
         step = 1 << (depth - level)
         for left in range(0, 1 << depth, step):
             if left not in ends or left + step not in ends:
                 continue
-            if ends[left + step] - ends[left] > 1:
-                borders, limbs = _runs(codes, ends[left], ends[left + step], of_level)
-                run = draw(np.diff(borders), limbs)
-                first, last = borders[run : run + 2].tolist()
-                ends[left + step // 2] = first + 1 + below(last - first)
+            i, j = ends[left], ends[left + step]
+            if j - i > 1:
+                borders, limbs = _runs(codes, i, j, of_level)
+                counted = spacing.below(borders)
+                run = draw(np.diff(counted), limbs)
+                first, last = counted[run : run + 2].tolist()
+                number = first + 1 + below(last - first)
+                ends[left + step // 2] = spacing.code(number, i + 1, j - 1)
     numbers = sorted(set(ends) - {0, 1 << depth})
     return Cuts(
         candidates=candidates,
@@ -222,105 +269,6 @@ def _runs(codes: Codes, i: int, j: int, weights: Limbs) -> tuple[Whole, Limbs]:
     limbs = weights[np.concatenate(([far], places, [far]))]
     assert len(borders) == len(limbs) + 1  # noqa: S101 -- the kernel looks at as many of both
     return borders, limbs
-
-
-@dataclass(frozen=True, slots=True)
-class QuantileFunction:
-    """Values by their share below, piecewise linear between points, in grid units."""
-
-    shares: Real
-    values: Real
-    lower: int
-    upper: int
-
-    def at(self, shares: Real) -> NDArray[np.int64]:
-        """Return the grid values at shares: float64 array in (0, 1) to int64, the same shape."""
-        found = np.floor(np.interp(shares, self.shares, self.values))
-        return np.clip(found, self.lower, self.upper).astype(np.int64)
-
-    def share_below(self, value: int) -> float:
-        """Return the share of values below a grid value, between 0 and 1, ends excluded."""
-        share = float(np.interp(value, self.values, self.shares))
-        return min(max(share, LEAST), 1 - LEAST)
-
-
-def quantile_function(cuts: Cuts, given: Real | None = None) -> QuantileFunction:
-    """Join the cuts on the scale of candidates over standard scores, and extrapolate both tails.
-
-    A uniform last interval would put the tail's records all over the domain: on the scale of
-    standard scores the slope of the last two cuts goes on instead, clamped to the domain, but
-    nowhere farther than twice an exponential tail through them. By default shares below each cut
-    are those that the cuts have.
-    """
-    candidates = cuts.candidates
-    places, below = cuts.codes / (candidates.count + 1), cuts.shares if given is None else given
-    if len(places) < 2:
-        shares, places = np.r_[0.0, below, 1.0], np.r_[0.0, places, 1.0]
-        values = candidates.unscaled(places)
-        return QuantileFunction(shares, values, candidates.lower, candidates.upper)
-    with_masses, places = _with_masses(below, places, cuts)
-    shares, places = _extrapolated(scipy.special.ndtri(with_masses), places)
-    values, positions = candidates.unscaled(np.clip(places, 0.0, 1.0)), cuts.positions
-    values = np.minimum(values, _farthest(positions, 1.0 - below, 1.0 - shares))
-    values = -np.minimum(-values, _farthest(-positions[::-1], below[::-1], shares))
-    return QuantileFunction(shares, values, candidates.lower, candidates.upper)
-
-
-def _farthest(positions: Real, above: Real, masses: Real) -> Real:
-    """Return the largest values allowed, given the share of records above each.
-
-    Infinity up to the last cut. Beyond it twice as far as an exponential tail through the last two
-    cuts in different grid values (METHODS section 11, D, has it once). On a scale that is half
-    logarithmic, a line through two cuts close to each other with few records behind them reaches
-    a hundred times too far.
-    """
-    last = float(positions[-1])
-    apart = np.flatnonzero(np.floor(positions) != np.floor(last))
-    found = np.full(masses.shape, np.inf)
-    if not len(apart) or not 0.0 < above[-1] < above[apart[-1]]:
-        return found
-    steps = last - float(positions[apart[-1]])
-    scale = max(1.0, steps / math.log(float(above[apart[-1]] / above[-1])))
-    beyond = masses < above[-1]
-    farther = REACH_OF_TAILS * scale * np.log(above[-1] / np.maximum(masses[beyond], TINY))
-    found[beyond] = last + farther
-    return found
-
-
-def _with_masses(shares: Real, places: Real, cuts: Cuts) -> tuple[Real, Real]:
-    """Let values that hold several cuts begin and end half way to the cuts beside them.
-
-    Many records share such a value. All that is known of where it ends is that it does between
-    two cuts: joined by a line, all records behind its last cut would have other values.
-    """
-    values, scale = np.floor(cuts.positions), cuts.candidates.scale
-    found: list[tuple[float, float]] = []
-    for place, (share, position, value) in enumerate(zip(shares, places, values, strict=True)):
-        found.append((float(share), float(position)))
-        if place + 1 == len(values) or value == values[place + 1]:
-            continue
-        half = 0.5 * float(share + shares[place + 1])
-        if place and values[place - 1] == value:
-            found.append((half, float(scale(np.array(value + 1.0)))))
-        elif place + 2 < len(values) and values[place + 1] == values[place + 2]:
-            found.append((half, float(scale(np.array(values[place + 1])))))
-    below, at = zip(*found, strict=True)
-    return np.array(below), np.array(at)
-
-
-def _extrapolated(scores: Real, places: Real) -> tuple[Real, Real]:
-    low = (places[1] - places[0]) / (scores[1] - scores[0])
-    high = (places[-1] - places[-2]) / (scores[-1] - scores[-2])
-    ends = np.array([-FARTHEST, *scores, FARTHEST])
-    first = places[0] - low * (scores[0] + FARTHEST)
-    at_ends = np.array([first, *places, places[-1] + high * (FARTHEST - scores[-1])])
-    last = len(ends) - 2
-    parts = [
-        np.linspace(start, stop, 8 * BETWEEN if number in (0, last) else BETWEEN, endpoint=False)
-        for number, (start, stop) in enumerate(pairwise(ends))
-    ]
-    fine = np.concatenate([*parts, ends[-1:]])
-    return scipy.special.ndtr(fine), np.interp(fine, ends, at_ends)
 
 
 @lru_cache(maxsize=8)

@@ -7,14 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
-from microveil.synthesis.measurements import (
-    AttributeMeasured,
-    Measurements,
-    NoisyCounts,
-    Real,
-    Scope,
-)
+from microveil.noise.counts import NoisyCounts
+from microveil.synthesis.measurements import Measurements, Real, Scope
 from microveil.synthesis.model import Mask, Model, nearest_model
+from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.possible import Possible
 from microveil.synthesis.tables import (
     Axis,

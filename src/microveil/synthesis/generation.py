@@ -10,19 +10,14 @@ from numpy.typing import NDArray
 
 from microveil.kernels import synthesis as kernel
 from microveil.schema import Attribute
-from microveil.synthesis.cuts import QuantileFunction, quantile_function
+from microveil.synthesis.distribution import QuantileFunction
 from microveil.synthesis.fitting import Correlations, Fitting
 from microveil.synthesis.keeping import Repairs, Values, breaches, computed_values, kept
-from microveil.synthesis.measurements import (
-    AttributeMeasured,
-    Measurements,
-    Real,
-    Scope,
-    Whole,
-)
+from microveil.synthesis.measurements import Measurements, Real, Scope, Whole
 from microveil.synthesis.model import Model
+from microveil.synthesis.one_way import AttributeMeasured, nearest_counts
 from microveil.synthesis.possible import Possible
-from microveil.synthesis.tables import Axis, falling_counts, nearest_counts
+from microveil.synthesis.tables import Axis, falling_counts
 from microveil.table.threads import in_threads
 
 __all__ = [
@@ -219,10 +214,10 @@ def _ends(axis: Axis, masses: Real) -> Real:
 
 def _inside(measured: AttributeMeasured, axis: Axis, ends: Real) -> QuantileFunction | Real:
     """Find how values lie inside the bins of an attribute."""
-    if measured.cuts is None:
+    if measured.distribution is None:
         assert axis.groups is not None  # noqa: S101 -- its values were counted
         return masses_inside(measured.levels.counts, axis.groups, axis.tail)
-    return quantile_function(measured.cuts, np.interp(measured.cuts.shares, axis.ends, ends))
+    return measured.distribution.quantiles.warped(axis.ends, ends)
 
 
 def _numbers(

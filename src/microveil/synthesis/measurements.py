@@ -7,17 +7,16 @@ Everything here may be published: it is what differential privacy bounds, and ev
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
-from microveil.noise.counts import CountNoise
-from microveil.noise.noise import RandomSource
+from microveil.noise.counts import NoisyCounts
 from microveil.schema import Attribute, written
-from microveil.synthesis.cuts import Candidates, Cuts, cut_errors, quantile_function
+from microveil.synthesis.distribution import Distribution
+from microveil.synthesis.one_way import AttributeMeasured
 from microveil.table.record_rules import RecordRule, kind_in_rules, parse_rule
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "Interval",
     "Margins",
     "Measurements",
-    "NoisyCounts",
     "Real",
     "Scope",
     "Whole",
@@ -37,119 +35,10 @@ Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # The positions of a table's attributes.
 Scope = tuple[int, ...]
-# What measurements.json calls the law of discrete Gaussian noise.
-GAUSSIAN = "discrete Gaussian"
+# Beside atoms quantiles have margins at so many even shares.
+EVENLY = 32
 # Shares at which a numeric attribute's mean is summed up.
 POINTS = 512
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoisyCounts:
-    """Counts with noise, as whole numbers of the steps of its law."""
-
-    steps: Whole
-    noise: CountNoise
-
-    @classmethod
-    def of(cls, counts: Whole, noise: CountNoise, source: RandomSource) -> "NoisyCounts":
-        """Add noise to counts; what comes back may be published."""
-        return cls(steps=noise.added(counts, source), noise=noise)
-
-    @property
-    def counts(self) -> Real:
-        """The counts in records."""
-        return np.asarray(self.steps / (1 << self.noise.bits))
-
-    @property
-    def variance(self) -> float:
-        """Of the noise on one count, in squared records."""
-        return self.noise.variance
-
-    @classmethod
-    def from_dict(cls, contents: Mapping[str, Any]) -> "NoisyCounts":
-        """Make counts of their plain values, and the law of their noise as far as these say it."""
-        deviation, is_gaussian = float(contents["standard_deviation"]), contents["law"] == GAUSSIAN
-        bits = int(contents["steps_per_record"]).bit_length() - 1
-        scale = deviation**2 if is_gaussian else round(deviation / math.sqrt(2) * (1 << bits))
-        noise = CountNoise(is_gaussian=is_gaussian, scale=Fraction(scale), bits=bits)
-        return cls(steps=np.array(contents["steps"], dtype=np.int64), noise=noise)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain values."""
-        return {
-            "steps": self.steps.tolist(),
-            "steps_per_record": 1 << self.noise.bits,
-            "law": GAUSSIAN if self.noise.is_gaussian else "discrete Laplace",
-            "standard_deviation": float(np.sqrt(self.variance)),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AttributeMeasured:
-    """What was measured of one attribute: noisy counts of its values, or its private medians.
-
-    ``counts`` has one for each value of the domain, and last one of the records without a value
-    where these were counted. Beside ``cuts``, of which ``rates`` are those of the exponential
-    mechanism by level, it has the records with and without a value, where missing is protected.
-    """
-
-    attribute: Attribute
-    counts: NoisyCounts | None
-    has_missing: bool
-    cuts: Cuts | None = None
-    rates: tuple[float, ...] = ()
-
-    @property
-    def levels(self) -> NoisyCounts:
-        """The counts of all values, of an attribute without cuts."""
-        assert self.counts is not None  # noqa: S101 -- all values were counted
-        return self.counts
-
-    @classmethod
-    def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "AttributeMeasured":
-        """Make what was measured of its plain values; ValueError if it is not of the domain."""
-        lower, upper = attribute.grid_bounds or (0, 0)
-        if contents["kind"] == "counts":
-            counts, has_missing = NoisyCounts.from_dict(contents), contents["has_missing"] is True
-            if counts.steps.shape != (upper - lower + 1 + has_missing,):
-                raise ValueError(attribute.name)
-            return cls(attribute=attribute, counts=counts, has_missing=has_missing)
-        if contents["kind"] != "cuts":
-            raise ValueError(attribute.name)
-        entries, present = contents["cuts"], contents["present"]
-        cuts = Cuts(
-            candidates=Candidates(lower=lower, upper=upper, count=int(contents["candidates"])),
-            depth=int(contents["depth"]),
-            numbers=np.array([cut["number"] for cut in entries], dtype=np.int64),
-            codes=np.array([cut["candidate"] for cut in entries], dtype=np.int64),
-        )
-        if not np.allclose(cuts.positions, [cut["position"] for cut in entries]):
-            raise ValueError(attribute.name)
-        return cls(
-            attribute=attribute,
-            counts=None if present is None else NoisyCounts.from_dict(present),
-            has_missing=present is not None,
-            cuts=cuts,
-            rates=tuple(map(float, contents["rates"])),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was measured as plain values; positions in grid units of the attribute."""
-        cuts, counts = self.cuts, None if self.counts is None else self.counts.to_dict()
-        if cuts is None:
-            return {"kind": "counts", "has_missing": self.has_missing, **(counts or {})}
-        columns = cuts.numbers.tolist(), cuts.codes.tolist(), cuts.positions.tolist()
-        return {
-            "kind": "cuts",
-            "candidates": cuts.candidates.count,
-            "depth": cuts.depth,
-            "cuts": [
-                {"number": number, "candidate": code, "position": position}
-                for number, code, position in zip(*columns, strict=True)
-            ],
-            "rates": list(self.rates),
-            "present": counts,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -190,7 +79,8 @@ class Measurements:
         return cls(
             n_records=int(contents["n_records"]),
             attributes=tuple(
-                AttributeMeasured.from_dict(known[name], entry) for name, entry in entries.items()
+                AttributeMeasured.from_dict(known[name], entry, int(contents["n_records"]))
+                for name, entry in entries.items()
             ),
             tables={
                 tuple(place[name] for name in table["attributes"]): NoisyCounts.from_dict(table)
@@ -291,8 +181,8 @@ def margins_of(measurements: Measurements, confidence: float = 0.95) -> Margins:
     names = [measured.attribute.name for measured in measurements.attributes]
     own = (
         _of_counts(measured, n_records, confidence)
-        if measured.cuts is None
-        else _of_cuts(measured, measured.cuts, n_records, confidence)
+        if measured.distribution is None
+        else _of_numbers(measured, measured.distribution, n_records, confidence)
         for measured in measurements.attributes
     )
     pairs = {
@@ -353,43 +243,56 @@ def _values(attribute: Attribute) -> list[str]:
     return [str(written(unit * attribute.resolution, attribute.kind)) for unit in units]
 
 
-def _of_cuts(
-    measured: AttributeMeasured, cuts: Cuts, n_records: int, confidence: float
+def _of_numbers(
+    measured: AttributeMeasured, distribution: Distribution, n_records: int, confidence: float
 ) -> AttributeMargins:
     shares: tuple[Interval, ...] = ()
     n_present, tail = float(n_records), (1 - confidence) / 2
-    if measured.counts is not None:
-        labels = ("with a value", "missing")
-        shares = _shares(labels, measured.counts, n_records, confidence)
+    counts = measured.counts
+    if counts is not None and measured.atoms is None:
+        shares = _shares(("with a value", "missing"), counts, n_records, confidence)
         n_present = max(shares[0].estimate * n_records, 1.0)
-    errors = cut_errors(measured.rates) / n_present
-    low, high = np.quantile(errors[:, cuts.numbers], [tail, 1 - tail], axis=0)
-    quantiles, step = quantile_function(cuts), float(measured.attribute.resolution)
+    elif counts is not None and measured.atoms is not None:
+        unit_of, kind = measured.attribute.resolution, measured.attribute.kind
+        labels = [str(written(unit * unit_of, kind)) for unit in measured.atoms.tolist()]
+        labels += ["missing"] if measured.has_missing else []
+        shares = _shares(labels, counts, n_records, confidence)
+        n_present = max(float(measured.present(n_records)[0]) * n_records, 1.0)
+    ends = np.concatenate(([0.0], distribution.shares, [1.0]))
+    errors, at = distribution.trial_errors / n_present, _levels_of(measured, distribution)
+    own = np.array([np.interp(at, ends, trial) for trial in errors])
+    low, high = np.quantile(own, [tail, 1 - tail], axis=0)
+    quantiles, step = distribution.quantiles, float(measured.attribute.resolution)
 
     def value(at: Real) -> Real:
         return np.asarray(quantiles.at(np.clip(at, 1e-9, 1 - 1e-9)) * step, dtype=np.float64)
 
-    # A cut with more records below it than its share lies too high by as much.
-    figures = value(cuts.shares), value(cuts.shares - high), value(cuts.shares - low)
+    # A border with more records below it than its share lies too high by as much.
+    figures = value(at), value(at - high), value(at - low)
     intervals = tuple(
         Interval(label=f"{share:.6g}", estimate=float(e), lower=float(a), upper=float(b))
-        for share, e, a, b in zip(cuts.shares, *figures, strict=True)
+        for share, e, a, b in zip(at, *figures, strict=True)
     )
-    # The shares of the cuts are moved as trial errors do, and the values between averaged.
+    # The shares of the borders are moved as trial errors do, and the values between averaged.
     points = (np.arange(POINTS) + 0.5) / POINTS
-    mean, means = value(points).mean(), _trial_means(value(points), points, cuts, errors)
+    mean, means = value(points).mean(), _trial_means(value(points), points, ends, errors)
     lower, upper = np.quantile(means, [tail, 1 - tail])
-    ends = float(mean), float(min(lower, mean)), float(max(upper, mean))
-    by_model = _within(-math.inf, math.inf, "mean by the model", *ends)
+    around = float(mean), float(min(lower, mean)), float(max(upper, mean))
+    by_model = _within(-math.inf, math.inf, "mean by the model", *around)
     return AttributeMargins(shares=shares, quantiles=intervals, mean=by_model)
 
 
-def _trial_means(values: Real, points: Real, cuts: Cuts, errors: Real) -> Real:
-    """Average the values at even points, the shares between cuts moved as in each trial."""
-    numbers = np.concatenate(([0], cuts.numbers, [1 << cuts.depth]))
-    shares = numbers / (1 << cuts.depth)
+def _levels_of(measured: AttributeMeasured, distribution: Distribution) -> Real:
+    """Return the shares at which quantiles have margins: those of cuts; evenly beside atoms."""
+    if measured.atoms is None:
+        return distribution.shares
+    return np.asarray(np.arange(1, EVENLY) / EVENLY)
+
+
+def _trial_means(values: Real, points: Real, shares: Real, errors: Real) -> Real:
+    """Average the values at even points, the shares between borders moved as in each trial."""
     part, n_parts = np.searchsorted(shares, points, side="right") - 1, len(shares) - 1
     sums = np.bincount(part, weights=values, minlength=n_parts)
     inside = sums / np.maximum(np.bincount(part, minlength=n_parts), 1)
-    masses = np.maximum(np.diff(shares + errors[:, numbers], axis=1), 0.0)
+    masses = np.maximum(np.diff(shares + errors, axis=1), 0.0)
     return np.asarray((masses @ inside) / masses.sum(axis=1))

@@ -1,14 +1,15 @@
 """All that looks at the data of a new table: counts of records, and which tables are measured.
 
-A counter has the `histogram` of a column, its values `coded` against candidate cuts, and the cross
-counts of `pairs` of columns (or of triples) by their bins, which are set in between. What it
-returns is exact and no release: noise is added by whoever asks. A counter of records that lie
-elsewhere has these, `n_records`, `n_candidates` and `set_bins` too; nothing else sees a value.
+A counter has the `histogram` of a column over its domain, the `values`, `words` or `decimals` of
+one without a domain, its values `coded` against candidate cuts, and the cross counts of `pairs` of
+columns (or of triples) by their bins, which are set in between. What it returns is exact and no
+release: noise is added by whoever asks. A counter of records that lie elsewhere has these,
+`n_records`, `n_candidates`, `adopt` and `set_bins` too; nothing else sees a value.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -17,18 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.kernels import synthesis as kernel
-from microveil.noise.counts import CountNoise
+from microveil.noise.counts import CountNoise, NoisyCounts
 from microveil.noise.exponential import draw_run
 from microveil.noise.noise import RandomSource
+from microveil.schema import Attribute, widest
 from microveil.synthesis.cuts import Candidates, Codes
 from microveil.synthesis.fitting import FEW, MOST_CELLS, Fitting
-from microveil.synthesis.measurements import NoisyCounts, Real, Scope, Whole
+from microveil.synthesis.measurements import Real, Scope, Whole
 from microveil.synthesis.model import junction_tree
 from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
 from microveil.table.threads import in_threads, pieces
 
-__all__ = ["CANDIDATES", "Counter", "JitteredCodes", "TablesPlan", "choose_and_measure"]
+__all__ = [
+    "CANDIDATES",
+    "Counter",
+    "JitteredCodes",
+    "TablesPlan",
+    "choose_and_measure",
+    "is_atom",
+]
 
 Mask = NDArray[np.bool_]
 # Places at which a column may be cut. Codes are sorted: of any number of candidates only the runs
@@ -61,10 +70,11 @@ class Counter:
     """Counts the records of columns in memory.
 
     ``n_candidates`` is at how many places a column may be cut. ``bins`` has by the position of a
-    column the bin of every record, and how many bins there are.
+    column the bin of every record, and how many bins there are. A column whose domain is learnt is
+    put on it in between: see `adopt`.
     """
 
-    columns: Sequence[GridColumn]
+    columns: list[GridColumn]
     n_candidates: int = CANDIDATES
     bins: dict[int, tuple[NDArray[np.unsignedinteger[Any]], int]] = field(default_factory=dict)
 
@@ -81,17 +91,71 @@ class Counter:
         counts = np.bincount(units, minlength=upper - lower + 1)
         return np.append(counts, self.n_records - grid.n_present)
 
-    def coded(self, column: int, candidates: Candidates, source: RandomSource) -> JitteredCodes:
-        """Put each value, with a secret jitter of the source, on the candidates; O(n log n)."""
+    def values(self, column: int) -> tuple[Whole, Whole, int]:
+        """Return a column's different values, ascending, how many records have each, and none."""
+        grid = self.columns[column]
+        values, counts = np.unique(grid.values, return_counts=True)
+        return values.astype(np.int64), counts, self.n_records - grid.n_present
+
+    def words(self, column: int) -> tuple[Sequence[str], Whole, int]:
+        """Return a column's different words, how many records have each, and how many none."""
+        grid = self.columns[column]
+        counts = np.bincount(grid.values, minlength=len(grid.words))
+        return grid.words, counts, self.n_records - grid.n_present
+
+    def decimals(self, column: int) -> Whole:
+        """Count a column's values by the fewest decimals that they need: none, one, two ..."""
+        grid = self.columns[column]
+        places = round(math.log10(grid.attribute.resolution.denominator))
+        needed = [len(grid.values)]
+        for power in range(places, 0, -1):
+            # Of those that a step of so many decimals divides fewer suffice.
+            divided = np.count_nonzero(grid.values % 10 ** (places - power + 1) == 0)
+            needed.append(int(divided))
+        fewer = np.array(needed[::-1])
+        return np.diff(fewer, prepend=0)
+
+    def adopt(self, column: int, attribute: Attribute, rest: int = 0) -> None:
+        """Put a column on the grid, or on the list of categories, that was learnt of it.
+
+        ``rest`` is the place of a word that is in no list.
+        """
+        grid = self.columns[column]
+        if attribute.categories is not None:
+            listed = {word: place for place, word in enumerate(attribute.categories.values)}
+            places = np.array([listed.get(word, rest) for word in grid.words], dtype=np.int64)
+            values = places[grid.values] if len(places) else grid.values
+        else:
+            steps = int(attribute.resolution / grid.attribute.resolution)
+            values = np.rint(grid.values / steps).astype(np.int64) if steps > 1 else grid.values
+            # What lies beyond is moved to the end of the grid, each record by itself.
+            values = np.clip(values, *(attribute.grid_bounds or widest(attribute)))
+        self.columns[column] = replace(grid, attribute=attribute, values=values, words=())
+
+    def coded(
+        self,
+        column: int,
+        candidates: Candidates,
+        source: RandomSource,
+        atoms: Whole | None = None,
+    ) -> JitteredCodes:
+        """Put each value, with a secret jitter of the source, on the candidates; O(n log n).
+
+        Values that are atoms have none, and are not among those in order, which are cut.
+        """
         grid = self.columns[column]
         codes = np.empty(grid.n_present, dtype=np.int64)
+        rest = np.ones(grid.n_present, dtype=np.bool_)
         for records, present, missing in _batches(grid):
             # A word for each record: that one has no value moves no other's jitter.
             words = source.words(records.stop - records.start)
             if missing is not None:
                 words = words[~missing]
+            if atoms is not None and len(atoms):
+                rest[present] = ~is_atom(grid.values[present], atoms)
+                words[~rest[present]] = 0
             codes[present] = candidates.codes(grid.values[present], words)
-        return JitteredCodes(codes, np.sort(codes))
+        return JitteredCodes(codes, np.sort(codes[rest]))
 
     def set_bins(self, column: int, axis: Axis, codes: Codes | None) -> None:
         """Put a column's records into bins: by code where the axis has edges, else by value."""
@@ -133,6 +197,12 @@ class Counter:
                 joint = joint.astype(np.uint32) * np.uint32(n_bins) + bins[records]
             kernel.cross_counts(joint, last[records], counts)
         return counts.reshape(*sizes, n_last)
+
+
+def is_atom(values: NDArray[np.signedinteger[Any]], atoms: Whole) -> Mask:
+    """Say which values are among some that ascend."""
+    place = np.minimum(np.searchsorted(atoms, values), len(atoms) - 1)
+    return np.asarray(atoms[place] == values)
 
 
 def _length(grid: GridColumn) -> int:

@@ -4,48 +4,30 @@ A plan knows no value, so a column without a domain has one too: shares, thresho
 Its draw asks a `Counter`, and the stream that draws records never asked the data.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import lru_cache, partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-import scipy  # which loads its parts when they are used
 
-from microveil.errors import RequestError
-from microveil.noise.counts import CountNoise
-from microveil.noise.exponential import draw_weighted, median_weights
+from microveil.noise.counts import NoisyCounts
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute
-from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import Drawing
 from microveil.synthesis.keeping import Repairs, Values
-from microveil.synthesis.measurements import (
-    AttributeMeasured,
-    Measurements,
-    NoisyCounts,
-)
+from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.measuring import Counter, TablesPlan, choose_and_measure
+from microveil.synthesis.one_way import AttributeMeasured
+from microveil.synthesis.one_way_plan import OneWayPlan, measured_again
 from microveil.synthesis.possible import Possible
 from microveil.synthesis.tables import Axis, axis_at
 from microveil.table import GridColumn, Numbers
 from microveil.table.record_rules import RecordRule
 from microveil.table.threads import in_threads
 
-__all__ = [
-    "Learning",
-    "NewColumns",
-    "OneWayPlan",
-    "SyntheticPlan",
-    "remeasured",
-    "threshold",
-]
+__all__ = ["NewColumns", "SyntheticPlan", "remeasured"]
 
-# Attributes of a table, and draws of a plan, have them in common.
-_weights = lru_cache(maxsize=64)(median_weights)
 Progress = Callable[[str], None]
 
 
@@ -59,146 +41,6 @@ class HasAttribute(Protocol):
 
 
 Column = TypeVar("Column", bound=HasAttribute)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Learning:
-    """How values that occur are learnt of a column whose domain is not declared.
-
-    A value is shown from so many noisy records on, the ``threshold``. ``atoms`` is the noise on
-    single values of a number, ``decimals`` that on how many decimals they have; of categories the
-    counts are the attribute's own measurement.
-    """
-
-    delta: Fraction
-    threshold: int
-    atoms: CountNoise | None = None
-    decimals: CountNoise | None = None
-
-
-def threshold(noise: CountNoise, delta: Fraction, max_rows: int) -> int:
-    """Return from how many noisy records on a value may be shown for so small a delta.
-
-    A value that only one unit has, in k of its ``max_rows`` records at most, must not be shown:
-    the least whole T with max_rows P(Z >= T - k) / k <= delta for all k. Of discrete Gaussian
-    noise P(Z >= m), m at least 1, is at most P(Y >= m - 1) of the continuous law: the sum from m
-    on is at most the integral from m - 1 on, and the sum over all whole numbers at least that
-    over all numbers (by Poisson's summation). So T is above the least one by 1 at most.
-
-    >>> from microveil.noise.counts import gaussian_noise
-    >>> threshold(gaussian_noise(Fraction(1, 100)), Fraction(1, 10**9), 1)
-    62
-    """
-    deviation = math.sqrt(noise.variance)
-    scores = (
-        (k, -float(scipy.special.ndtri(float(delta * k / max_rows))))
-        for k in range(1, max_rows + 1)
-    )
-    # Rounded up by more than floating point is off.
-    return max(math.ceil(k + 1 + deviation * score * (1 + 1e-9)) for k, score in scores)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneWayPlan:
-    """What is asked of one attribute by itself: private medians, or a noisy count of each value.
-
-    Medians have a rate for each level of them, and counts none. ``noise`` is that on the counts of
-    all values; beside medians on the number of records with and without a value, and None unless
-    missing is protected. ``share`` is of epsilon all that is spent on it; None where it is in
-    tables with others too, or the budget is one of rho: then the epsilon of the whole alone bounds
-    what it shows. ``learning`` is for an attribute whose domain is not declared.
-    """
-
-    attribute: Attribute
-    n_records: int
-    share: Fraction | None
-    noise: CountNoise | None
-    has_missing: bool
-    rates: tuple[Fraction, ...] = ()
-    learning: Learning | None = None
-    # No record is in a cluster, no cell is anybody's, and no value is known before the draw.
-    missing: None = None
-    n_clusters: int = 0
-    exact_cells: int = 0
-    total_squares: float = 0.0
-    squares_about_published_mean: float = 0.0
-
-    @property
-    def n_cells(self) -> int:
-        """Cells with a value, as far as the public number of records says."""
-        return self.n_records
-
-    @property
-    def is_computed(self) -> bool:
-        """Whether nothing is asked of it, as a rule says how it is made of other columns."""
-        return not self.rates and self.noise is None
-
-    @property
-    def vector_loss(self) -> float | None:
-        """What is spent on it, whatever the table; None where that is no share of its own."""
-        return None if self.share is None else float(self.share)
-
-    def expected_error(self, *, isotonic: bool) -> None:
-        """No record has a counterpart whose distance could be expected."""
-
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """The domain in grid units; an error where there is none."""
-        found = self.attribute.grid_bounds
-        if found is None:
-            raise RequestError(
-                self.attribute.place,
-                "its domain is not declared, and it is not learnt yet",
-                "declare the bounds of a number, or the list of its categories",
-            )
-        return found
-
-    @property
-    def worth(self) -> Fraction:
-        """Records between the last cuts, in units of how far these lie off: n rate / 2**depth."""
-        return self.rates[-1] * self.n_records / (1 << len(self.rates))
-
-    def measured(
-        self, counter: Counter, number: int, source: RandomSource
-    ) -> tuple[AttributeMeasured, Codes | None]:
-        """Ask for what is planned of a column; return codes of cuts too: their jitter is secret."""
-        cuts = codes = None
-        if self.rates:
-            lower, upper = self.bounds
-            candidates = Candidates(lower=lower, upper=upper, count=counter.n_candidates)
-            codes = counter.coded(number, candidates, source.spawn(1)[0])
-            weights = [_weights(rate, self.n_records) for rate in self.rates]
-            draw = partial(draw_weighted, source=source)
-            cuts = recursive_medians(codes, candidates, weights, draw, source.integer_below)
-            n_present = codes.below(candidates.count + 1)
-            counts = np.array([n_present, self.n_records - n_present])
-        else:
-            counts = counter.histogram(number)[: None if self.has_missing else -1]
-        return AttributeMeasured(
-            attribute=self.attribute,
-            counts=None if self.noise is None else NoisyCounts.of(counts, self.noise, source),
-            has_missing=self.has_missing,
-            cuts=cuts,
-            rates=tuple(map(float, self.rates)),
-        ), codes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the public figures of the plan."""
-        attribute, domain = self.attribute, self.attribute.domain
-        rates = [float(rate) for rate in self.rates]
-        found: dict[str, Any] = {
-            "share": None if self.share is None else str(self.share),
-            "bounds": None if domain is None else list(attribute.written_domain or ()),
-            "bounds_source": None if domain is None else domain.source.value,
-            "resolution": float(attribute.resolution),
-            "resolution_source": attribute.resolution_source.value,
-            "missing_cells": 0,
-        }
-        if self.is_computed:
-            return {**found, "computed": True}
-        if rates or self.noise is None:
-            return {**found, "depth": len(rates), "rates": rates}
-        return {**found, "standard_deviation": self.noise.variance**0.5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +64,12 @@ class SyntheticPlan:
         names = {part.attribute.name for part in self.computed}
         return [column for column in columns if column.attribute.name not in names]
 
+    @property
+    def may_lack(self) -> frozenset[str]:
+        """The columns whose records may be without a value, as far as is known before the draw."""
+        parts = (*self.attributes, *self.computed)
+        return frozenset(part.attribute.name for part in parts if part.has_missing)
+
     def draw(
         self, counter: Counter, source: RandomSource, progress: Progress = lambda _step: None
     ) -> "tuple[Measurements, NewColumns]":
@@ -238,7 +86,8 @@ class SyntheticPlan:
         generator = np.random.Generator(np.random.PCG64(seed))
         drawing = Drawing.of(measurements)
         records, repairs = drawing.drawn(self.n_drawn, generator)
-        return NewColumns([own for own, _ in drawing.released], records, repairs)
+        attributes = [own for own, _ in drawing.released]
+        return NewColumns(attributes, records, repairs, self.may_lack)
 
     def measured(
         self, counter: Counter, source: RandomSource, progress: Progress = lambda _step: None
@@ -246,8 +95,6 @@ class SyntheticPlan:
         """Ask the data, and spend the budget: what comes back may be published."""
         *streams, choice = source.spawn(len(self.attributes) + 1)
         tables = self.tables
-        for part in self.attributes:
-            part.bounds  # noqa: B018 -- refuses before anything is asked
 
         def one_way(number: int) -> tuple[AttributeMeasured, Axis]:
             part = self.attributes[number]
@@ -291,8 +138,9 @@ class NewColumns(Mapping[str, Numbers]):
         attributes: Sequence[Attribute],
         drawn: Sequence[Values],
         repairs: Repairs | None = None,
+        may_lack: frozenset[str] = frozenset(),
     ) -> None:
-        self.repairs = repairs
+        self.repairs, self._may_lack = repairs, may_lack
         own = zip(attributes, drawn, strict=True)
         self._drawn = {attribute.name: (attribute, *values) for attribute, values in own}
 
@@ -304,8 +152,8 @@ class NewColumns(Mapping[str, Numbers]):
             missing=missing,
             categories=None if categories is None else categories.words,
         )
-        # Where being without a value is protected, no type may show that some record was.
-        hidden = missing is not None and attribute.resolution.denominator == 1
+        # Where being without a value is protected, no type may show that some record was, or none.
+        hidden = name in self._may_lack and attribute.resolution.denominator == 1
         return replace(numbers, nullable=True) if hidden else numbers
 
     def __iter__(self) -> Iterator[str]:
@@ -332,19 +180,11 @@ def remeasured(
         )
         for measured, (units, missing) in zip(measurements.attributes, records, strict=False)
     ]
-    cuts = (one.cuts for one in measurements.attributes if one.cuts is not None)
-    counter = Counter(columns, next((own.candidates.count for own in cuts), 0))
+    given = (one.candidates for one in measurements.attributes if one.candidates is not None)
+    counter = Counter(columns, next((own.count for own in given), 0))
     found = list[AttributeMeasured]()
     for number, measured in enumerate(measurements.attributes):
-        plan = OneWayPlan(
-            attribute=measured.attribute,
-            n_records=measurements.n_records,
-            share=None,
-            noise=None if measured.counts is None else measured.counts.noise,
-            has_missing=measured.has_missing,
-            rates=tuple(map(Fraction, measured.rates)),
-        )
-        again, codes = plan.measured(counter, number, source)
+        again, codes = measured_again(measured, counter, number, source)
         axis = axis_at(number, again, measurements.parts, measurements.halves)
         counter.set_bins(number, axis, codes)
         found.append(again)

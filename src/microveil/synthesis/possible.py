@@ -159,10 +159,11 @@ def _stretches(measured: AttributeMeasured, axis: Axis, places: Places) -> list[
     A grid value that the end of a bin cuts, as a record's jitter reaches over it, counts to the
     bin that has more of it: to both where many records share it, and so several cuts.
     """
-    if measured.cuts is None:
+    distribution = measured.distribution
+    if distribution is None:
         return _of_groups(measured, axis, places)
     assert axis.edges is not None  # noqa: S101 -- an axis has edges or groups
-    candidates, cuts = measured.cuts.candidates, np.floor(measured.cuts.positions)
+    candidates, cuts = distribution.candidates, np.floor(distribution.positions)
     at = candidates.positions(axis.edges)
     reach = np.maximum(1.0, REACH * (candidates.positions(axis.edges + 1) - at))
     first = np.floor(at - reach / 2) + 1

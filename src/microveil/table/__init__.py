@@ -15,7 +15,12 @@ from microveil.table.columns import (
     resolution_from_data,
 )
 from microveil.table.frames import check_columns, open_beside, open_table, unknown_column
-from microveil.table.gridding import GridColumn, numbers_of_attribute, on_grid
+from microveil.table.gridding import (
+    GridColumn,
+    numbers_of_attribute,
+    on_grid,
+    words_of_attribute,
+)
 from microveil.table.labelled import ColumnSchema, LabelledTable, Labels, fitting, only
 from microveil.table.likely import (
     likely_birth,
@@ -26,6 +31,7 @@ from microveil.table.likely import (
     likely_person,
     likely_units,
     likely_weights,
+    named_like_person,
     values_repeated,
 )
 from microveil.table.missing import MissingCodes, MissingSeen, code_for, missing_seen
@@ -64,6 +70,7 @@ __all__ = [
     "likely_units",
     "likely_weights",
     "missing_seen",
+    "named_like_person",
     "numbers_of",
     "numbers_of_attribute",
     "numeric_look_of",
@@ -75,4 +82,5 @@ __all__ = [
     "spread",
     "unknown_column",
     "values_repeated",
+    "words_of_attribute",
 ]

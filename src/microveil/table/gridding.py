@@ -3,6 +3,7 @@
 An error names the records that break a rule by how many they are and by the first of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError
 from microveil.kernels import grid as kernel
-from microveil.schema import Attribute
+from microveil.schema import Attribute, Source, widest
 from microveil.table.cells import spread
 from microveil.table.restore import Numbers, Reasons
-from microveil.table.table import Table
+from microveil.table.table import Table, coded_words
 
 __all__ = [
     "GridColumn",
@@ -22,8 +23,12 @@ __all__ = [
     "numbers_of_attribute",
     "on_grid",
     "outside_error",
+    "words_of_attribute",
 ]
 
+# Grid units of a learnt number go so far at most, which no record changes: a whole number, so that
+# what is moved there needs no decimals.
+LARGEST = (1 << 61) // 10**6 * 10**6
 # What can be done about missing cells.
 KEEP = 'complete it, or pass missing="keep" (--missing keep) to release such cells as missing'
 HIDE = (
@@ -44,6 +49,7 @@ class GridColumn:
     values: NDArray[np.signedinteger[Any]]
     missing: NDArray[np.bool_] | None  # (n_records,), None where no value is missing
     reasons: Reasons | None = None  # where the attribute keeps them apart
+    words: Sequence[str] = ()  # which values are positions in, where no list is declared
 
     @property
     def n_present(self) -> int:
@@ -86,6 +92,24 @@ class GridColumn:
         return replace(self, values=self.values.astype(kind, copy=False))
 
 
+def words_of_attribute(table: Table, attribute: Attribute, *, keep_missing: bool) -> GridColumn:
+    """Read a column of text of which no list is declared: positions among its own words."""
+    places, words = coded_words(table, attribute.name, table.n_records) or (np.zeros(0, int), ())
+    # Empty text is first, and is missing.
+    has_empty = bool(words) and words[0] == ""
+    missing = places == 0 if has_empty else np.zeros(len(places), dtype=np.bool_)
+    if missing.any() and not keep_missing:
+        counted = _counted(missing)
+        raise missing_error(attribute, counted, infinite=False, may_be_hidden=True)
+    values = places[~missing].astype(np.int64) - has_empty
+    return GridColumn(
+        attribute=attribute,
+        values=values,
+        missing=missing if missing.any() else None,
+        words=words[1:] if has_empty else words,
+    )
+
+
 def numbers_of_attribute(table: Table, attribute: Attribute, *, shared: bool = False) -> Numbers:
     """Read a column as an attribute has it: numbers, or positions of categories; -1 of others."""
     categories = attribute.categories
@@ -126,6 +150,9 @@ def on_grid(
     if not len(values) and not may_be_empty:
         raise DataError(attribute.place, "every value is missing", "leave the attribute out")
     bounds = attribute.grid_bounds
+    if attribute.is_learnt:
+        is_fine = attribute.resolution_source is Source.LEARNT
+        bounds, clamp = ((-LARGEST, LARGEST) if is_fine else widest(attribute)), True
     if (
         bounds is not None
         and len(values)
@@ -166,6 +193,13 @@ def _rounded(
     if n_huge and clamp and attribute.bounds is not None:
         # What no 64 bits hold is moved to the bound like any other: to refuse would show it.
         inside = np.clip(values, float(attribute.bounds.lower), float(attribute.bounds.upper))
+        n_missing, n_infinite, n_huge = kernel.to_grid(
+            np.where(np.isinf(values), values, inside), *step, grid
+        )
+    if n_huge and attribute.is_learnt:
+        # Farther than they are clamped: no value moves another.
+        most = float(LARGEST * resolution) * 1.5
+        inside = np.clip(values, -most, most)
         n_missing, n_infinite, n_huge = kernel.to_grid(
             np.where(np.isinf(values), values, inside), *step, grid
         )

@@ -22,6 +22,7 @@ __all__ = [
     "likely_person",
     "likely_units",
     "likely_weights",
+    "named_like_person",
     "present",
     "values_repeated",
 ]
@@ -138,6 +139,13 @@ def likely_name(table: Table, name: str) -> bool:
     """Whether text is called as people's names, addresses and free text are."""
     called = "".join(re.findall(r"[^\W\d_]+", name.casefold()))
     return table.kind(name) is Kind.OTHER and OF_NAMES.fullmatch(called) is not None
+
+
+def named_like_person(name: str) -> bool:
+    """Whether a column is called as the numbers of people are: by its name alone."""
+    called = "".join(re.findall("[a-z]+", name.casefold()))
+    patterns = OF_PEOPLE.fullmatch(called), ENDS_SO.fullmatch(called)
+    return any(patterns) or SILC_PEOPLE.fullmatch(name.casefold()) is not None
 
 
 def values_repeated(table: Table, name: str) -> int:

@@ -41,7 +41,7 @@ from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_alone, plan_of
 from microveil.protect.recipe import takes
 from microveil.protect.settling import settle
-from microveil.synthesis.plan import OneWayPlan
+from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.table.threads import in_threads
 
 __all__ = ["empirical_audit", "measured"]

@@ -7,7 +7,7 @@ in each run: likelihoods are those of an even one, as any function of the outcom
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -21,13 +21,12 @@ from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
+from microveil.noise.passing import tail_bounds
+from microveil.schema import widest
 from microveil.synthesis.cuts import Candidates, Cuts
-from microveil.synthesis.measurements import (
-    AttributeMeasured,
-    NoisyCounts,
-)
-from microveil.synthesis.measuring import CANDIDATES, Counter
-from microveil.synthesis.plan import OneWayPlan
+from microveil.synthesis.measuring import CANDIDATES, Counter, is_atom
+from microveil.synthesis.one_way import AttributeMeasured
+from microveil.synthesis.one_way_plan import CLEARLY, OneWayPlan
 from microveil.table import GridColumn
 
 __all__ = ["MeasurementExperiment", "measurement_experiment"]
@@ -38,6 +37,8 @@ Real = NDArray[np.float64]
 PILOTS = 100
 # Beyond this a pilot's score says no more.
 LARGE = 100.0
+# Bits of the tails of noise.
+TAIL_BITS = 128
 # Of the ranks, between which records are moved.
 QUARTERS = 4
 
@@ -120,12 +121,12 @@ def _apart(scores: Sequence[float]) -> float:
 
 def _neighbours(part: OneWayPlan, column: GridColumn) -> Iterator[GridColumn]:
     """Move a record from one tail to the other; where missing is protected, out and in too."""
-    lower, upper = column.attribute.grid_bounds or (0, 0)
+    lower, upper = _ends(column)
     if not len(column.values):
         yield _filled(column, lower)
         return
     least, greatest = int(column.values.argmin()), int(column.values.argmax())
-    if not part.rates:
+    if not part.is_number:
         # Whatever value becomes whatever other one, two counts change by 1.
         yield _moved(column, least, upper if column.values[least] < upper else lower)
         return
@@ -142,7 +143,7 @@ def _far_and_near(column: GridColumn) -> Iterator[GridColumn]:
     From tail to tail a record is felt in every node on the way, within a half in one alone and
     there the more.
     """
-    lower, upper = column.attribute.grid_bounds or (0, 0)
+    lower, upper = _ends(column)
     order = np.argsort(column.values, kind="stable")
     ranks = np.linspace(0, len(order) - 1, QUARTERS + 1).astype(np.int64)
     places = [lower, *column.values[order[ranks[1:-1]]].tolist(), upper]
@@ -154,7 +155,7 @@ def _far_and_near(column: GridColumn) -> Iterator[GridColumn]:
 
 def _of_units(column: GridColumn, of_value: Whole) -> Iterator[GridColumn]:
     """Move all records of a unit to one place: of two of the largest, at the ends of the ranks."""
-    lower, upper = column.attribute.grid_bounds or (0, 0)
+    lower, upper = _ends(column)
     sizes = np.bincount(of_value)
     means = np.bincount(of_value, weights=column.values) / np.maximum(sizes, 1)
     largest = np.flatnonzero(sizes == sizes.max())
@@ -163,6 +164,15 @@ def _of_units(column: GridColumn, of_value: Whole) -> Iterator[GridColumn]:
     places = [lower, *in_order[ranks[1:-1]].tolist(), upper]
     for unit in (largest[means[largest].argmin()], largest[means[largest].argmax()]):
         yield from (_moved(column, np.flatnonzero(of_value == unit), place) for place in places)
+
+
+def _ends(column: GridColumn) -> tuple[int, int]:
+    """Return the ends of a domain; where none is declared values beyond those that occur."""
+    if column.words:
+        return 0, len(column.words) - 1
+    if column.attribute.grid_bounds is not None or not len(column.values):
+        return column.attribute.grid_bounds or (0, 0)
+    return int(column.values.min()) - 1, int(column.values.max()) + 1
 
 
 def _moved(column: GridColumn, record: int | Whole, value: int) -> GridColumn:
@@ -187,13 +197,16 @@ def _filled(column: GridColumn, value: int) -> GridColumn:
 
 def _scoring(part: OneWayPlan, table: GridColumn) -> Callable[[GridColumn], Score]:
     """Return what makes the score of a table against a neighbour."""
-    if not part.rates:
+    if not part.is_number and part.learning is None:
         before, noise = _counts(part, table), part.noise
         assert noise is not None  # noqa: S101 -- all counts have noise
         return lambda neighbour: partial(_of_levels, noise, before, _counts(part, neighbour))
-    weights = [_Weights.of(rate, part.n_records) for rate in part.rates]
-    one, present = _Codes.of(part, table, weights), part.noise
-    return lambda neighbour: partial(_of_cuts, present, one, _Codes.of(part, neighbour, weights))
+    weights = {
+        len(depth.rates): [_Weights.of(rate, part.n_records) for rate in depth.rates]
+        for depth in part.depths
+    }
+    one = _Codes.of(part, table, weights)
+    return lambda neighbour: partial(_of_numbers, part, one, _Codes.of(part, neighbour, weights))
 
 
 def _counts(part: OneWayPlan, column: GridColumn) -> Whole:
@@ -206,14 +219,16 @@ def _counts(part: OneWayPlan, column: GridColumn) -> Whole:
 def _of_levels(
     noise: CountNoise, table: Whole, neighbour: Whole, measured: AttributeMeasured
 ) -> float:
-    return _log_ratio(noise, measured.levels, table, neighbour)
+    # A count of the missing ones that does not stand out is not shown.
+    steps = measured.levels.steps
+    return _log_ratio(noise, steps, table[: len(steps)], neighbour[: len(steps)])
 
 
-def _log_ratio(noise: CountNoise, seen: NoisyCounts, table: Whole, neighbour: Whole) -> float:
+def _log_ratio(noise: CountNoise, steps: Whole, table: Whole, neighbour: Whole) -> float:
     """Weigh noisy counts by the law of their noise."""
     changed = table != neighbour
     off = [
-        (seen.steps[changed] - (counts[changed] << noise.bits)).astype(np.float64)
+        (steps[changed] - (counts[changed] << noise.bits)).astype(np.float64)
         for counts in (table, neighbour)
     ]
     if noise.is_gaussian:
@@ -221,15 +236,73 @@ def _log_ratio(noise: CountNoise, seen: NoisyCounts, table: Whole, neighbour: Wh
     return float((np.abs(off[1]) - np.abs(off[0])).sum() / float(noise.scale))
 
 
-def _of_cuts(
-    noise: CountNoise | None, table: "_Codes", neighbour: "_Codes", measured: AttributeMeasured
+def _of_numbers(
+    part: OneWayPlan, table: "_Codes", neighbour: "_Codes", measured: AttributeMeasured
 ) -> float:
-    assert measured.cuts is not None  # noqa: S101 -- by a plan of cuts
-    ratio = table.log_probability(measured.cuts) - neighbour.log_probability(measured.cuts)
-    if noise is None or measured.counts is None:
-        return ratio
-    counts = [np.array([side.n_present, side.n_missing]) for side in (table, neighbour)]
-    return ratio + _log_ratio(noise, measured.counts, *counts)
+    """Weigh what is shown, what is not, and cuts of the rest or cells."""
+    ratio, noise, counts = 0.0, part.noise, measured.counts
+    sides = table, neighbour
+    if part.learning is not None and noise is not None and counts is not None:
+        ratio = _of_shown(part, sides, measured)
+        if measured.has_missing:
+            absent = (np.array([side.n_missing]) for side in sides)
+            ratio += _log_ratio(noise, counts.steps[-1:], *absent)
+        elif part.has_missing:  # it did not stand out, and is not shown
+            least = math.ceil(CLEARLY * math.sqrt(noise.variance) * (1 << noise.bits))
+            hidden = [_hidden(noise, least - (side.n_missing << noise.bits)) for side in sides]
+            ratio += hidden[0] - hidden[1]
+    elif noise is not None and counts is not None:
+        present = (np.array([side.n_present, side.n_missing]) for side in sides)
+        ratio = _log_ratio(noise, counts.steps, *present)
+    if measured.cells is not None:
+        cells = measured.cells
+        held = (np.histogram(side.values, cells.borders)[0] for side in sides)
+        return ratio + _log_ratio(cells.counts.noise, cells.counts.steps, *held)
+    if measured.cuts is not None:
+        logs = [side.log_probability(measured.cuts, measured.atoms) for side in sides]
+        ratio += logs[0] - logs[1]
+    return ratio
+
+
+def _of_shown(
+    part: OneWayPlan, sides: "tuple[_Codes, _Codes]", measured: AttributeMeasured
+) -> float:
+    """Weigh the counts that are shown, and those that changed and are not."""
+    learning, noise, counts = part.learning, part.noise, measured.counts
+    assert learning is not None  # noqa: S101 -- there are values that may be shown
+    assert noise is not None  # noqa: S101 -- with noise
+    assert counts is not None  # noqa: S101 -- and counts
+    names = measured.attribute.categories
+    total = 0.0
+    for value in sides[0].changed(sides[1]):
+        own = [side.count(value) for side in sides]
+        place = -1
+        if measured.atoms is not None:
+            found = np.flatnonzero(measured.atoms == value)
+            place = int(found[0]) if len(found) else -1
+        elif names is not None and sides[0].words[value] in _listed(measured):
+            place = _listed(measured).index(sides[0].words[value])
+        if place >= 0:
+            one, other = (np.array([count]) for count in own)
+            total += _log_ratio(noise, counts.steps[place : place + 1], one, other)
+        else:
+            hidden = [_hidden(noise, (learning.threshold - count) << noise.bits) for count in own]
+            total += hidden[0] - hidden[1]
+    return total
+
+
+def _listed(measured: AttributeMeasured) -> tuple[str | int, ...]:
+    """Return the words that are shown, each with a count of its own."""
+    categories = measured.attribute.categories
+    listed = () if categories is None else categories.values
+    return listed[:-1] if measured.has_rest else listed
+
+
+def _hidden(noise: CountNoise, least: int) -> float:
+    """Return the logarithm of the chance that noise is less than so many steps."""
+    if least > 0:
+        return math.log1p(-tail_bounds(noise, least, TAIL_BITS)[0] / 2.0**TAIL_BITS)
+    return math.log(max(tail_bounds(noise, 1 - least, TAIL_BITS)[1], 1) / 2.0**TAIL_BITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -271,39 +344,45 @@ class _Codes:
 
     Attributes
     ----------
-    codes : int64 array (n_present,)
+    values, codes : int64 arrays (n_present,)
         Ascending.
     candidates : Candidates
-    weights : list of _Weights
-        By level.
+    weights : dict of list of _Weights
+        By depth and level.
     n_missing : int
+    words : tuple of str
+        What values of text are.
     """
 
+    values: Whole
     codes: Whole
     candidates: Candidates
-    weights: Sequence[_Weights]
+    weights: Mapping[int, Sequence[_Weights]]
     n_missing: int
+    words: Sequence[str] = ()
 
     @classmethod
     def of(
         cls,
         part: OneWayPlan,
         column: GridColumn,
-        weights: Sequence[_Weights],
+        weights: Mapping[int, Sequence[_Weights]],
         n_candidates: int = CANDIDATES,
     ) -> "_Codes":
-        values = np.sort(column.values)
+        values = np.sort(column.values).astype(np.int64)
         _, first, sizes = np.unique(values, return_index=True, return_counts=True)
         place = np.arange(len(values)) - np.repeat(first, sizes)
         even = (place + 0.5) / np.repeat(sizes, sizes)
         words = (even * 2.0**53).astype(np.uint64) << np.uint64(11)
-        lower, upper = part.bounds
+        lower, upper = part.attribute.grid_bounds or widest(part.attribute)
         candidates = Candidates(lower=lower, upper=upper, count=n_candidates)
         return cls(
-            codes=np.sort(candidates.codes(values, words)),
+            values=values,
+            codes=candidates.codes(values, words) if part.is_number else values,
             candidates=candidates,
             weights=weights,
             n_missing=column.n_missing,
+            words=column.words,
         )
 
     @property
@@ -311,23 +390,43 @@ class _Codes:
         """How many records have a value."""
         return len(self.codes)
 
-    def log_probability(self, cuts: Cuts) -> float:
+    def count(self, value: int) -> int:
+        """Count the records with a value."""
+        return int(np.diff(self.values.searchsorted((value, value + 1)))[0])
+
+    def changed(self, other: "_Codes") -> list[int]:
+        """List the values that more, or fewer, records have than in another table."""
+        both = np.union1d(self.values, other.values)
+        own, others = (np.searchsorted(side.values, both, side="right") for side in (self, other))
+        differ = np.diff(own - others, prepend=0) != 0
+        found: list[int] = both[differ].tolist()
+        return found
+
+    def log_probability(self, cuts: Cuts, atoms: Whole | None) -> float:
         """Return the logarithm of the chance of these cuts, node by node of the tree."""
         ends = {0: 0, 1 << cuts.depth: self.candidates.count + 1}
         ends |= dict(zip(cuts.numbers.tolist(), cuts.codes.tolist(), strict=True))
+        codes = self.codes
+        if atoms is not None and len(atoms):
+            codes = codes[~is_atom(self.values, atoms)]
         total = 0.0
-        for level, weights in enumerate(self.weights):
+        for level, weights in enumerate(self.weights[cuts.depth]):
             step = 1 << (cuts.depth - level)
             for left in range(0, 1 << cuts.depth, step):
                 middle = left + step // 2
                 if middle in ends:
-                    total += self._node(ends[left], ends[left + step], ends[middle], weights)
+                    own = ends[left], ends[left + step], ends[middle]
+                    total += _node(codes, *own, weights)
         return total
 
-    def _node(self, i: int, j: int, cut: int, weights: _Weights) -> float:
-        """Weigh a cut in the node of the candidates between i and j; see `recursive_medians`."""
-        low, at, high = self.codes.searchsorted((i, cut, j)).tolist()
-        borders = np.empty(high - low + 2, dtype=np.int64)
-        borders[0], borders[1:-1], borders[-1] = i, self.codes[low:high], j - 1
-        by_rank = weights.by_rank(high - low)
-        return math.log(by_rank[at - low] / float((borders[1:] - borders[:-1]) @ by_rank))
+
+def _node(codes: Whole, i: int, j: int, cut: int, weights: _Weights) -> float:
+    """Weigh a cut in the node of the candidates between i and j; see `recursive_medians`.
+
+    Candidates are taken as the list has them, also where a level has more around what is known.
+    """
+    low, at, high = codes.searchsorted((i, cut, j)).tolist()
+    borders = np.empty(high - low + 2, dtype=np.int64)
+    borders[0], borders[1:-1], borders[-1] = i, codes[low:high], j - 1
+    by_rank = weights.by_rank(high - low)
+    return math.log(by_rank[at - low] / float((borders[1:] - borders[:-1]) @ by_rank))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from microveil.protect.spark.table import (
     in_key_order,
 )
 from microveil.synthesis.cuts import Candidates, Codes
-from microveil.synthesis.measuring import Counter, JitteredCodes
+from microveil.synthesis.measuring import Counter, JitteredCodes, is_atom
 from microveil.synthesis.tables import Axis
 
 __all__ = ["SparkCounter", "counter", "summed", "value_counts"]
@@ -88,6 +88,7 @@ class _Histogram:
 
     candidates: Candidates
     ends: Whole
+    atoms: Whole | None
 
     def below(self, code: int) -> int:
         """Count the records whose code is less."""
@@ -111,7 +112,7 @@ class SparkCounter:
     frame: Any
     scratch: Scratch
     n_candidates: int = (1 << 20) - 1
-    bins: dict[int, tuple[Axis, Candidates | None]] = field(default_factory=dict)
+    bins: dict[int, tuple[Axis, "_Histogram | None"]] = field(default_factory=dict)
 
     @property
     def n_records(self) -> int:
@@ -122,8 +123,23 @@ class SparkCounter:
         """Count a column's records by value of its domain, and last those without one."""
         return value_counts(self.columns[column], self.scratch)
 
+    def values(self, column: int) -> tuple[Whole, Whole, int]:
+        """Return a column's different values, ascending, how many records have each, and none."""
+        own = self.columns[column]
+        each = own.frame.select(own.units).dropna().groupBy(own.units).count()
+        found = self.scratch.fetched(each)
+        values, counts = (found[name].to_numpy().astype(np.int64) for name in (own.units, "count"))
+        if counts.sum() != own.n_present:
+            raise lost_records()
+        order = np.argsort(values)
+        return values[order], counts[order], own.n_records - own.n_present
+
     def coded(
-        self, column: int, candidates: Candidates, source: RandomSource | None = None
+        self,
+        column: int,
+        candidates: Candidates,
+        source: RandomSource | None = None,
+        atoms: Whole | None = None,
     ) -> _Histogram:
         """Hold a column's records against candidate cuts, by the jitter that is there."""
         del source
@@ -131,16 +147,18 @@ class SparkCounter:
 
         def count(batch: pa.RecordBatch) -> Whole:
             units, words = (cells.to_numpy() for cells in batch.columns)
-            return np.bincount(codes(units, words.view(np.uint64)), minlength=n_counts)
+            rest = _rest(units, atoms)
+            counts = np.bincount(codes(units[rest], words[rest].view(np.uint64)), None, n_counts)
+            return np.append(counts, len(rest) - np.count_nonzero(rest))
 
         given = self.frame.select(own.units, _jitter(own)).dropna()
-        return _Histogram(
-            candidates, np.cumsum(_counted(given, count, n_counts, own.n_present, self.scratch))
-        )
+        counts = _counted(given, count, n_counts + 1, own.n_present, self.scratch)
+        return _Histogram(candidates, np.cumsum(counts[:-1]), atoms)
 
     def set_bins(self, column: int, axis: Axis, codes: Codes | None) -> None:
         """Say how a column's records are put into bins; they are where pairs are counted."""
-        self.bins[column] = axis, codes.candidates if isinstance(codes, _Histogram) else None
+        held = replace(codes, ends=codes.ends[:0]) if isinstance(codes, _Histogram) else None
+        self.bins[column] = axis, held
 
     def pairs(self, scopes: Sequence[tuple[int, ...]]) -> list[Whole]:
         """Count the records by the bins of two or more columns, many tables in one pass."""
@@ -159,7 +177,7 @@ class SparkCounter:
 
 def tables_of(
     columns: Sequence[SparkColumn],
-    bins: Mapping[int, tuple[Axis, Candidates | None]],
+    bins: Mapping[int, tuple[Axis, _Histogram | None]],
     scopes: Sequence[tuple[int, ...]],
 ) -> Callable[[pa.RecordBatch], Whole]:
     """Make what counts tables of a batch, one behind the other, by the counter of memory."""
@@ -169,17 +187,25 @@ def tables_of(
     def count(batch: pa.RecordBatch) -> Whole:
         grids = [*grid_columns(batch, attributes).values()]
         here = Counter(grids)
-        for nth, (axis, candidates) in bins.items():
+        for nth, (axis, held) in bins.items():
             codes = None
-            if candidates is not None:
+            if held is not None:
                 words, missing = batch[jitters[nth]].to_numpy().view(np.uint64), grids[nth].missing
                 words = words if missing is None else words[~missing]
-                own = candidates.codes(grids[nth].values, words)
+                words = np.where(_rest(grids[nth].values, held.atoms), words, np.uint64(0))
+                own = held.candidates.codes(grids[nth].values, words)
                 codes = JitteredCodes(own, own)
             here.set_bins(nth, axis, codes)
         return np.concatenate([table.ravel() for table in here.pairs(scopes)])
 
     return count
+
+
+def _rest(units: NDArray[Any], atoms: Whole | None) -> NDArray[np.bool_]:
+    """Say which values are no atoms."""
+    if atoms is None or not len(atoms):
+        return np.ones(len(units), dtype=np.bool_)
+    return ~is_atom(units, atoms)
 
 
 def in_passes(sizes: Sequence[int]) -> Iterator[slice]:

@@ -58,6 +58,7 @@ WITHOUT = {
     "isotonic": ("does not measure the linkage that it invites", "leave it out"),
     "missing_codes": ("takes no codes for missing values", "make such cells null first"),
     "missing_values": ("takes no text for missing values", "make such cells null first"),
+    "domains": ("learns none", "leave it out, and declare bounds and categories"),
     "memory": ("has settings of its own for memory", "leave it out"),
 }
 Whole = NDArray[np.int64]
@@ -176,7 +177,9 @@ def _request(asked: Mapping[str, Any]) -> Request:
     if asked.get("engine") not in (None, SPARK):
         rule = "a frame of Spark's is protected by Spark"
         raise RequestError("engine", rule, "leave out the engine, or pass a table of this process")
-    request = Request.of({**asked, "engine": SPARK})
+    # No domain is learnt there: what is not declared is refused.
+    is_new = asked.get("method") in (None, "dp-synthetic")
+    request = Request.of({**asked, **({"domains": "declared"} if is_new else {}), "engine": SPARK})
     if request.exact_cells == "widen" and "exact cells" in request.method.can:
         raise refused(
             "does not merge clusters of equal values",
@@ -246,7 +249,7 @@ def _new_table(
 ) -> Drawn:
     """Ask counts of Spark, and have it draw records of the answers, as the plan does in memory."""
     asking, source = RandomSource.of(seed).spawn(2)
-    cut = [part.attribute.name for part in plan.attributes if part.rates]
+    cut = [part.attribute.name for part in plan.attributes if part.is_number]
     columns = {own.attribute.name: own for own in plan.asked(table.columns.values())}
     counted = counter(replace(table, columns=columns), cut, seed, scratch)
     measurements = plan.measured(cast("Counter", counted), asking)
@@ -257,7 +260,8 @@ def _new_table(
     def block(number: int) -> NewColumns:
         sequence = np.random.SeedSequence(own, spawn_key=(number,))
         generator = np.random.Generator(np.random.PCG64(sequence))
-        return NewColumns(attributes, *drawing.block(number, n_records, generator))
+        drawn, repairs = drawing.block(number, n_records, generator)
+        return NewColumns(attributes, drawn, repairs, plan.may_lack)
 
     n_blocks = blocks_of(n_records)
     data = new_table(block, n_blocks, n_records, schema, scratch)
