@@ -47,8 +47,9 @@ named-data:
 	@test -n "$$MICROVEIL_DATA" || \
 	  { echo "MICROVEIL_DATA must name the folder of the data: see docs/reproduce.md" >&2; exit 2; }
 
-demo: $(VENV)/.installed-report ## Protect invented people in four ways and explain the outcome
-	$(BIN)/microveil demo -o build/demo --overwrite
+demo: $(VENV)/.installed-report ## Protect invented people by one command and show what came out
+	rm -rf build/demo
+	$(BIN)/microveil demo -o build/demo
 
 # One paper after another; a call that was stopped is continued. FLAGS=--quick is for a look.
 reproduce: named-data $(VENV)/.installed-papers ## Reproduce the papers with the data of MICROVEIL_DATA

@@ -5,18 +5,19 @@ import polars
 import pytest
 
 import microveil as mv
+from command import run
 from microveil.report import (
     comparison_report,
     custodian_report,
-    demonstration_report,
     draw_map,
     publishable_report,
 )
 from microveil.report.plots import first_picture
-from page_look import look
+from page_look import PICTURES, look
 from steward import Page
 
 pytestmark = pytest.mark.browser
+IS_DRAWN = IS_REPORTED = True  # pages are looked at as everybody gets them
 
 LONG = "Household members who earn more than 9,999 a year"
 TOWNS = ["Wwwwwwwwwwww Wwwwwwwwwwww upon Wwwwwwwwwww", "south"]
@@ -60,9 +61,6 @@ def pages(people, compared):
         "comparison": comparison_report(compared),
         "custodian": custodian_report(release, people, assessment),
         "public": publishable_report(release),
-        "demonstration": demonstration_report(
-            {"dp-synthetic": (release, assessment)}, people, lead="Invented.", invented=True
-        ),
     }
 
 
@@ -83,7 +81,7 @@ def shown(browser, tmp_path):
         context.close()
 
 
-@pytest.mark.parametrize("name", ["comparison", "custodian", "public", "demonstration"])
+@pytest.mark.parametrize("name", ["comparison", "custodian", "public"])
 def test_every_report_can_be_read_by_everybody(pages, shown, name):
     """By axe, light and dark, at 1280, 640 and 390 pixels, with all parts unfolded."""
     opened = shown(pages[name])
@@ -94,7 +92,7 @@ def test_every_report_can_be_read_by_everybody(pages, shown, name):
     assert not opened.troubles
 
 
-@pytest.mark.parametrize("name", ["comparison", "custodian", "public", "demonstration"])
+@pytest.mark.parametrize("name", ["comparison", "custodian", "public"])
 def test_every_report_can_be_printed(pages, shown, name):
     """On A4 nothing is wider than the paper, and folded parts and figures are there in whole."""
     page = shown(pages[name]).page
@@ -108,6 +106,27 @@ def test_every_report_can_be_printed(pages, shown, name):
     )
     assert page.evaluate(f"{cut}.map((one) => one.textContent)") == []
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_the_first_screen_of_the_demonstration_is_a_picture_of_the_readme(shown, tmp_path):
+    """Its report says what is promised, and shows three charts one next to the other."""
+    done = run("demo", "-o", "demo", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    html = (tmp_path / "demo" / "release-custodian" / "report.html").read_text("utf-8")
+    page = shown(html).page
+    for chart in page.locator(".first .chart").all():
+        chart.locator(".vega-embed svg").wait_for()
+    sections = [one.bounding_box() for one in page.locator(".first > section").all()]
+    assert len({box["y"] for box in sections}) == 1
+    assert [box["x"] for box in sections] == sorted({box["x"] for box in sections})
+    assert page.locator(".promise").inner_text().startswith("Promised: differential privacy")
+    height = max(box["y"] + box["height"] for box in sections)
+    (PICTURES / "docs").mkdir(parents=True, exist_ok=True)
+    page.screenshot(
+        path=PICTURES / "docs" / "report.png",
+        full_page=True,
+        clip={"x": 0, "y": 0, "width": 1280, "height": height},
+    )
 
 
 def test_what_the_map_shows_is_chosen_by_keyboard(pages, shown):

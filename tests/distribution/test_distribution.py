@@ -65,7 +65,7 @@ def check_program(programs, folder, *before):
     assert run(*program, "--version", folder=folder) == f"microveil {DECLARED['version']}\n"
     assert "protect" in run(*program, "--help", folder=folder)
     run(*program, "demo", "-o", "demo", folder=folder)
-    assert {"original.csv", "report.html"} <= {path.name for path in (folder / "demo").iterdir()}
+    assert (folder / "demo" / "release" / "data.csv").exists()
 
 
 def check_page(program, folder):
@@ -78,7 +78,7 @@ def check_page(program, folder):
         browser = build_opener(ProxyHandler({}), HTTPCookieProcessor())
         browser.open(address).read()
         home = "http://" + urlsplit(address).netloc
-        assert "original.csv" in browser.open(f"{home}/?in=demo").read().decode()
+        assert "people.csv" in browser.open(f"{home}/?in=demo").read().decode()
         assert browser.open(f"{home}/static/htmx.min.js").status == 200
         started.send_signal(signal.SIGINT)
         assert started.wait(20) == 0

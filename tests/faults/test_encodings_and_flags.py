@@ -92,7 +92,6 @@ COMMANDS = (
     "attack {0} {0} --known T --secret AGE",
     "compare {0} --methods ranking --k 3 --attributes AGE --runs 1 -o out",
     "audit {0} --method dp-um --k 5 --epsilon 1 --attributes AGE",
-    "demo --data {0} -o out",
 )
 
 

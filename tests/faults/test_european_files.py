@@ -113,7 +113,7 @@ def test_what_no_file_is_written_like_is_refused(tmp_path, said):
         mv.read(tmp_path / "p.csv", **said)
 
 
-@pytest.mark.parametrize("command", ["advise", "audit", "compare", "assess", "attack", "demo"])
+@pytest.mark.parametrize("command", ["advise", "audit", "compare", "assess", "attack"])
 def test_every_command_reads_a_file_as_is_said(tmp_path, command):
     """Dates and numbers are found with both flags, and refused or not found without either."""
     (tmp_path / "p.csv").write_text(of_europe(), "utf-8")
@@ -123,13 +123,12 @@ def test_every_command_reads_a_file_as_is_said(tmp_path, command):
     given = {
         "assess": ["p.csv", "p.csv"],
         "attack": ["p.csv", "p.csv"],
-        "demo": ["--data=p.csv"],
         "compare": ["p.csv", *asked[1:], "--methods=laplace", "--runs=1"],
     }.get(command, ["p.csv", *asked])
     both = ["--dates=DMY", "--thousands=."]
     done = []
     for n, one in enumerate((both[:1], both[1:], both)):
-        more = [f"--output=out{n}"] if command in ("compare", "demo") else []
+        more = [f"--output=out{n}"] if command == "compare" else []
         done.append(run(command, *given, *said, *one, *more, folder=tmp_path))
     assert done[-1].returncode == 0, done[-1].stderr
     assert all(other.returncode == 2 or other.stdout != done[-1].stdout for other in done[:-1])

@@ -286,25 +286,6 @@ def test_attack_guesses_within_a_tolerance_and_draws_by_a_seed(written):
     assert drawn_by[1]["outcomes"] != drawn_by[2]["outcomes"]
 
 
-def test_the_demo_reads_a_file_as_is_said(tmp_path):
-    """Separator, decimal mark and encoding; and the command that it says next has them too."""
-    pay = pl.DataFrame(
-        {"T\u00d6WN": [1.5, 2.5, 4.5] * 30, "AGE": [20 + i * i % 41 for i in range(90)]}
-    )
-    text = pay.write_csv(separator="|", decimal_comma=True)
-    (tmp_path / "people.csv").write_bytes(text.encode("latin-1"))
-    said = ("--separator=|", "--decimal=,", "--encoding=latin-1")
-    for left_out in range(3):
-        some = [flag for number, flag in enumerate(said) if number != left_out]
-        wrong = run("demo", "--data=people.csv", *some, folder=tmp_path)
-        assert wrong.returncode == 2, wrong.stdout
-    done = run("demo", "--data=people.csv", *said, "-o", "demo", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "--separator '|' --decimal , --encoding latin-1" in done.stdout
-    header = (tmp_path / "demo" / "laplace" / "data.csv").read_text("latin-1").splitlines()[0]
-    assert header == "T\u00d6WN|AGE"
-
-
 def test_the_page_opens_in_the_browser(tmp_path):
     """--browser opens what the terminal names; here a browser that writes its address down."""
     opened = tmp_path / "opened"

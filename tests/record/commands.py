@@ -58,7 +58,7 @@ GRID = f"compare people.csv -o out --k 3,5 --epsilon 1,40 --attributes AGE,INCOM
 # and every file that they leave.
 LINES: dict[str, tuple[str, ...]] = {
     "methods": ("methods",),
-    "demo": ("demo --data people.csv -o out",),
+    "demo": ("demo -o out",),
     "inspect": ("inspect people.csv", "inspect people.csv -o new.toml"),
     "inspect for a scope": (
         "inspect people.csv --scope row --show-values", "inspect people.csv --scope vector",

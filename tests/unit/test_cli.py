@@ -4,7 +4,7 @@ import errno
 import hashlib
 import json
 import os
-import shutil
+import re
 import stat
 import subprocess
 import sys
@@ -20,6 +20,7 @@ from command import run
 from microveil.cli.console import command_line
 from microveil.commands import demo, files
 from microveil.errors import FileError
+from microveil.files.disk import written_whole
 
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
@@ -34,26 +35,12 @@ def folder(tmp_path):
     return tmp_path
 
 
-few_invented = patch.object(demo, "invented_people", partial(mv.invented_people, 900))
-
-
 @pytest.fixture(scope="module")
 def invented(tmp_path_factory):
-    """A demo of a few invented people, run once: what it prints, and its folder."""
+    """A demo of a few invented people, run once: what it prints, and the folder around it."""
     home = tmp_path_factory.mktemp("invented")
-    (home / "shown").mkdir()
-    with few_invented:
-        done = run("demo", "-o", "shown", "--overwrite", folder=home)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, home / "shown"
-
-
-@pytest.fixture(scope="module")
-def of_a_file(tmp_path_factory):
-    """A demo of somebody's file, run once: what it prints, and the folder around it."""
-    home = tmp_path_factory.mktemp("file")
-    mv.invented_people(150, seed=1).write_csv(home / "people.csv")
-    done = run("demo", "--data", "people.csv", "-o", "shown", folder=home)
+    with patch.object(demo, "invented_people", partial(mv.invented_people, 900)):
+        done = run("demo", "-o", "shown", folder=home)
     assert done.returncode == 0, done.stderr
     return done.stdout, home
 
@@ -170,14 +157,14 @@ def test_a_recipe_and_flags_make_a_request(folder):
     assert len(guarantee["attributes"]) == 8
 
 
-def test_the_demo_ends_with_a_command_that_works(invented, of_a_file, tmp_path):
-    """It proposes a recipe for the table of the demo, or for the file that was given."""
-    for shown, folder in ((invented[0], invented[1].parent), of_a_file):
-        last = shown.rstrip().splitlines()[-1].split()
-        assert last[:2] == ["microveil", "inspect"]
-        done = run(*last[1:-1], tmp_path / f"{folder.name}.toml", folder=folder)
+def test_every_command_that_the_demo_names_works(invented, tmp_path):
+    """The one that it ran makes a release again, and the last one compares other methods."""
+    shown, home = invented
+    protecting, comparing = re.findall(r"(?:^  |: )microveil (.+) -o \S+$", shown, re.MULTILINE)
+    for command, made in ((protecting, "data.csv"), (comparing, "report.html")):
+        done = run(*command.split(), "-o", tmp_path / command[:7], folder=home)
         assert done.returncode == 0, done.stderr
-        assert (tmp_path / f"{folder.name}.toml").exists()
+        assert (tmp_path / command[:7] / made).exists()
 
 
 def test_a_program_that_no_shell_finds_is_named_with_its_path(tmp_path):
@@ -307,96 +294,44 @@ def test_an_error_of_ours_shows_no_value(folder, monkeypatch):
     assert "SECRET77" not in done.stderr
 
 
-def test_demo_explains(invented):
-    """Releases of invented people, explained; a second run replaces none of them unasked."""
-    shown, folder = invented
-    assert "invented people" in shown
-    assert {
-        "dp-synthetic",
-        "dp-synthetic-custodian",
-        "laplace",
-        "laplace-custodian",
-        "idp-vector",
-        "idp-vector-custodian",
-        "idp-cbls",
-        "idp-cbls-custodian",
-        "original.csv",
-        "report.html",
-    } == set(os.listdir(folder))
-    # What is told of a release is told of all of it.
-    for method in ("dp-synthetic", "laplace", "idp-vector", "idp-cbls"):
-        guarantee = json.loads((folder / method / "guarantee.json").read_text())
-        assert guarantee["kept"] == []
-    assert "with the noise scales and the cluster sizes of this table held" in shown
-    done = run("demo", "-o", "shown", folder=folder.parent)
+def test_the_demo_protects_invented_people_by_one_command(invented):
+    """It prints what that command prints, the relations that were kept, and where the report is."""
+    shown, home = invented
+    folder = home / "shown"
+    assert set(os.listdir(folder)) == {"people.csv", "release", "release-custodian"}
+    assert pl.read_csv(folder / "people.csv").height == 900
+    guarantee = json.loads((folder / "release" / "guarantee.json").read_text())
+    assert (guarantee["method"], guarantee["kept"]) == ("dp-synthetic", [])
+    assert guarantee["scopes"]["row"] == {"covered": True, "epsilon": 3.0, "delta": 1e-09}
+    assert "Pairs kept: " in shown
+    assert "Strongest relations: " in shown
+    assert "The report: shown/release-custodian/report.html" in shown.splitlines()
+    assert len(shown.splitlines()) <= 30  # a screen
+
+
+def test_the_demo_touches_no_folder_that_holds_something(folder):
+    """Whatever is in it stays alone there; what the system refuses is told with exit 2."""
+    (folder / "shown").mkdir()
+    (folder / "shown" / "thesis.txt").write_text("mine")
+    done = run("demo", "-o", "shown", folder=folder)
     assert done.returncode == 2
+    assert "a demo needs a new or empty folder" in done.stderr
+    assert os.listdir(folder / "shown") == ["thesis.txt"]
+    for place in ("people.csv", "/proc/microveil"):
+        done = run("demo", "-o", place, folder=folder)
+        assert done.returncode == 2
+        assert place in done.stderr
 
 
-def test_demo_takes_a_file_and_says_it_is_not_to_publish(of_a_file):
-    """Bounds are then read from the data, and that is said."""
-    printed, folder = of_a_file
-    assert "to look at, not to publish" in printed
-    statement = (folder / "shown" / "laplace" / "guarantee.md").read_text()
-    assert "read from the data" in statement
-    assert "Left out" not in printed
+def test_a_file_is_whole_or_not_there(folder):
+    """A disk that is full leaves no part of it."""
 
-
-def test_demo_keeps_a_page_on_a_files_people_for_the_custodian(of_a_file):
-    """What shows the original lies in folders named -custodian, closed to others; the rest not."""
-    printed, folder = of_a_file
-    page = folder / "shown" / "report-custodian" / "report.html"
-    assert "The report: shown/report-custodian/report.html" in printed.splitlines()
-    assert "For the custodian only" in page.read_text()
-    assert page.parent.stat().st_mode & 0o777 == 0o700
-    assert page.stat().st_mode & 0o777 == 0o600
-    assert not (folder / "shown" / "report.html").exists()
-    again = run("demo", "--data", "people.csv", "-o", "shown", folder=folder)
-    assert again.returncode == 2
-
-
-def test_demo_leaves_out_columns_that_say_nothing(folder):
-    """A column of zeros is left out and named; one of another value is not."""
-    frame = pl.read_csv(folder / "people.csv").select("AGE", "INCOME")
-    frame = frame.with_columns(NOTHING=0, FIVE=5)
-    frame.write_csv(folder / "flat.csv")
-    done = run("demo", "--data", "flat.csv", "-o", "shown", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert "Left out, since all their values are alike: NOTHING." in done.stdout
-    told = json.loads((folder / "shown" / "laplace" / "guarantee.json").read_text())
-    assert list(told["attributes"]) == ["AGE", "INCOME", "FIVE"]
-    frame.select(pl.col("AGE") * 0, INCOME=0).write_csv(folder / "flat.csv")
-    done = run("demo", "--data", "flat.csv", "-o", "more", folder=folder)
-    assert done.returncode == 2
-    assert "no column holds numbers or dates that differ" in done.stderr
-
-
-def test_demo_counts_no_missing_cell_among_those_published():
-    """Where every value that is there comes out as it is, that is all of them."""
-    table = pl.DataFrame({"A": [5, None, 5, 5, None, 5, 5, 5]})
-    release = mv.protect(table, method="idp-cbls", k=3, epsilon=1, bounds={"A": (0, 9)},
-                         exact_cells="allow", missing="keep")  # fmt: skip
-    assert demo._exact_percent(release) == 100
-
-
-def test_demo_replaces_nothing_unasked_and_leaves_nothing_half_written(folder):
-    """A page that is there stays; what the system refuses is told with exit 2, without remains."""
-    shown = folder / "shown"
-    shown.mkdir()
-    (shown / "report.html").write_text("mine")
-    assert run("demo", "-o", "shown", folder=folder).returncode == 2
-    assert (shown / "report.html").read_text() == "mine"
-    assert os.listdir(shown) == ["report.html"]
-    pl.DataFrame({"A": [*range(30)] * 2}).write_csv(folder / "few.csv")
-    done = run("demo", "--data", "few.csv", "-o", "/proc/microveil", folder=folder)
-    assert done.returncode == 2
-    assert "/proc/microveil" in done.stderr
-
-    def full(part, *_arguments, **_named):
+    def full(part):
         part.write_bytes(b"<html>")
         raise OSError(errno.ENOSPC, "no space")
 
     with pytest.raises(FileError, match="No space left"):
-        demo.written_whole(folder / "page.html", full)
+        written_whole(folder / "page.html", full)
     assert not [name for name in os.listdir(folder) if "page" in name]
 
 
@@ -430,33 +365,6 @@ def test_declared_bounds_stand_above_those_read_from_the_data(folder):
     told = json.loads((folder / "out" / "guarantee.json").read_text())["attributes"]
     assert told["AGE"]["domain"] == [0, 120]
     assert told["VISITS"]["domain"] is None
-
-
-def test_the_demo_does_not_replace_a_file_of_the_users(folder):
-    """original.csv in the folder is theirs unless --overwrite is given."""
-    (folder / "shown").mkdir()
-    (folder / "shown" / "original.csv").write_text("mine")
-    assert run("demo", "-o", "shown", folder=folder).returncode == 2
-    assert (folder / "shown" / "original.csv").read_text() == "mine"
-
-
-def test_the_demo_overwrites_nothing_but_a_demo(invented, folder):
-    """A table called original.csv, and whatever else no demo has, stay with --overwrite too."""
-    home = folder / "shown"
-    home.mkdir()
-    (home / "original.csv").write_text("mine")
-    done = run("demo", "-o", "shown", "--overwrite", folder=folder)
-    assert done.returncode == 2
-    assert "'original.csv'" in done.stderr
-    assert os.listdir(home) == ["original.csv"]
-    shutil.rmtree(home)
-    shutil.copytree(invented[1], home)
-    before = (home / "laplace" / "data.csv").read_bytes()
-    (home / "thesis.txt").write_text("mine")
-    done = run("demo", "-o", "shown", "--overwrite", folder=folder)
-    assert done.returncode == 2
-    assert "'thesis.txt'" in done.stderr
-    assert (home / "laplace" / "data.csv").read_bytes() == before
 
 
 def test_flags_switch_off_what_a_recipe_asks_for(folder):

@@ -38,7 +38,6 @@ COMPARED = ["--methods", "dp-um", "--k", "5", "--epsilon", "1", *BOUNDS, "--runs
         ["assess", "people.parquet", "people.parquet", "--attributes", f"{NAME}x"],
         ["attack", "people.parquet", "people.parquet"],
         ["compare", "people.parquet", "-o", "out", *COMPARED, "--classes", "WORD", *LEARNER],
-        ["demo", "--data", "people.parquet"],
     ],
 )
 def test_no_name_reaches_the_terminal_raw(folder, command):

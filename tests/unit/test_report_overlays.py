@@ -24,7 +24,7 @@ def column(original, protected=None, kind=Kind.DECIMAL, step=None):
 
 def bins(own, side="original"):
     """The bins of a chart of one release: where they end, and their shares in percent."""
-    (chart,) = distribution_charts({"release": own})
+    (chart,) = distribution_charts(own)
     rows = [row for row in chart.spec["data"]["values"] if row["side"] == side]
     edges = [*(row["from"] for row in rows[:-1]), rows[-2]["to"]]
     return np.array(edges), np.array([row["share"] for row in rows[:-1]]), chart
@@ -83,7 +83,7 @@ def test_far_values_bend_the_axis():
 
 def test_a_column_without_values_is_not_drawn():
     """A column that is all missing has no chart."""
-    assert distribution_charts({"release": column([math.nan, math.nan])}) == []
+    assert distribution_charts(column([math.nan, math.nan])) == []
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0, -1e140, 1e-300, 1e15])

@@ -19,7 +19,7 @@ from microveil.audit.empirical import EmpiricalAudit, ScopeFinding
 from microveil.errors import DataError
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.protect.release import Manifest
-from microveil.report import custodian_report, demonstration_report, publishable_report
+from microveil.report import custodian_report, publishable_report
 from microveil.report.theme import DARK, LIGHT, PAPER
 from microveil.report.wording import number, percent, rounded_up
 from microveil.text.document import Items, Tabulated, plain
@@ -122,7 +122,6 @@ def pages(people, demonstrated, hostile, drawn):
     ranked = mv.protect(people, method="ranking", k=5, attributes=["AGE", "VISITS"])
     return {
         "custodian": custodian_report(demonstrated["idp-cbls"][0], people),
-        "demonstration": demonstration_report(demonstrated, people, lead="Invented people."),
         "hostile": custodian_report(release, table, units={LONG: "<EUR>"}),
         "shuffled": custodian_report(shuffled, table),
         "words": custodian_report(words, table),
@@ -138,7 +137,6 @@ def pages(people, demonstrated, hostile, drawn):
 
 KINDS = (
     "custodian",
-    "demonstration",
     "hostile",
     "shuffled",
     "words",
@@ -259,7 +257,7 @@ def test_every_chart_says_in_words_what_it_shows_and_is_a_picture_too(root):
 
 def test_charts_are_what_the_schema_of_vega_lite_allows(pages):
     """Altair takes each of them, which checks names and values."""
-    for kind in ("custodian", "hostile", "synthetic", "demonstration"):
+    for kind in ("custodian", "hostile", "synthetic"):
         for _, _, (spec,) in charts_of(read(pages[kind])):
             plain = json.loads(re.sub(r"var\(--[\w-]+\)", "#000000", json.dumps(spec)))
             altair.Chart.from_dict(plain)
@@ -360,22 +358,6 @@ def test_every_figure_of_an_assessment_is_on_the_page(demonstrated, pages):
         else:
             wanted = block.items if isinstance(block, Items) else [block.text]
         assert {" ".join(plain(own).split()) for own in wanted} <= texts
-
-
-def test_a_demonstration_sets_ways_beside_each_other_and_folds_each(pages, demonstrated):
-    """Distances of all, each column's distributions over each other, and all of each folded."""
-    root = read(pages["demonstration"])
-    (main,) = root.all("main")
-    parts = [node for node in main.children if getattr(node, "tag", "") == "details"]
-    summaries = [next(part.all("summary")).text.strip() for part in parts]
-    assert summaries[2:] == [f"All of {title}" for title in demonstrated]
-    assert ["open" in part.attributes for part in parts] == [True, *[False] * 4]
-    (first,) = (node for node in main.children if getattr(node, "tag", "") == "div")
-    ((_, _, (spec,)),) = charts_of(first)
-    shown = {(row["release"], row["column"]) for row in spec["data"]["values"]}
-    assert shown == {(title, name) for title in demonstrated for name in ("AGE", "INCOME")}
-    for _, _, (chart,) in charts_of(parts[1]):
-        assert {row["side"] for row in chart["data"]["values"]} == {"original", *demonstrated}
 
 
 def test_a_release_of_text_alone_is_assessed_on_its_page(pages):

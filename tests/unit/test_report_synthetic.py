@@ -13,14 +13,13 @@ from microveil.errors import DataError
 from microveil.protect.release import Manifest, Release
 from microveil.report import (
     custodian_report,
-    demonstration_report,
     publishable_report,
 )
 from microveil.report.bins import FROM, bins_of
 from microveil.report.margins import known_of
 from microveil.report.pair_parts import pair_chart
 from microveil.report.pair_tables import measured_tables
-from microveil.report.wording import NOTHING, number, percent
+from microveil.report.wording import number, percent
 from microveil.synthesis.fitting import measured_pairs
 from microveil.synthesis.tables import axes_of
 from microveil.table import open_table
@@ -382,31 +381,6 @@ def test_margins_are_drawn_where_they_are_known(custodian):
         assert '"upper"' not in drawn[f"Distribution of {name}"]
     for name in ("EMPLOYED", "REGION", "SIZE"):
         assert '"upper"' in drawn[f"Shares of categories of {name}"]
-
-
-def test_ways_with_and_without_pairs_stand_side_by_side(people):
-    """Figures of distributions are those of every way; one that needs pairs is a dash elsewhere."""
-    ages = people.select("AGE", "HOUSEHOLD")
-    bounds = {name: BOUNDS[name] for name in ages.columns}
-    asked = {"attributes": ages.columns, "bounds": bounds}
-    more = {"missing": "error", "resolution": None}
-    releases = {
-        "dp-synthetic": drawn_from(ages, **asked, **more),
-        "laplace": mv.protect(ages, method="laplace", epsilon=1, **asked),
-    }
-    assessed = {name: (one, mv.assess(ages, one)) for name, one in releases.items()}
-    html = demonstration_report(assessed, ages, lead="Invented people.")
-    rows = {row[0]: row[1:] for row in table_of(read(html), "figure")}
-    for measure in ("two_way_total_variation", "sorted_error"):
-        label = assessed["laplace"][1].measured[measure].measure.label
-        for cell, (_, own) in zip(rows[label], assessed.values(), strict=True):
-            assert cell.startswith(figure(own.measured[measure].value))
-    assert all("moved by" in cell for cell in rows["worst attribute"])
-    for name in ("information loss", "records found again"):
-        assert rows[name][0] == NOTHING
-        assert "%" in rows[name][1]
-    assert rows["closest record"][0] != NOTHING == rows["closest record"][1]
-    assert rows["attributes compared"] == ["AGE, HOUSEHOLD"] * 2
 
 
 @pytest.mark.parametrize("n_attributes", [15, pytest.param(60, marks=pytest.mark.slow)])

@@ -25,7 +25,6 @@ from microveil.cli.console import (
 from microveil.cli.flags import (
     CODES,
     SAMPLE,
-    TEXT,
     Data,
     Folder,
     Json,
@@ -42,7 +41,7 @@ from microveil.cli.flags import (
 )
 from microveil.errors import MicroveilError, RequestError, lines_of, stands_alone
 from microveil.files import written_formats
-from microveil.files.text import TextFormat, text_format
+from microveil.files.text import TextFormat
 from microveil.protect.arguments import DECLARED
 
 __all__ = ["app", "main"]
@@ -126,38 +125,22 @@ def microveil(
 
 
 @app.command()
-@takes("written", TEXT)
 def demo(
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="A file of yours instead of invented people; its bounds and decimals are then "
-            "read from it, so the outcome is to look at, not to publish."
-        ),
-    ] = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the four releases.")
+        Path, typer.Option("-o", "--output", help="A new folder for the people and their release.")
     ] = Path("microveil-demo"),
-    *,
-    written: dict[str, Any],
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier demo.")
-    ] = False,
 ) -> None:
-    """Show the main job on invented people, protected in four ways."""
-    from microveil.commands.demo import run_demo
-    from microveil.files.address import shown
+    """Protect invented people by one command, and show what came out."""
+    from microveil.commands.demo import COMPARED, INVENTED, write_people
 
-    text = text_format(**written)
-    with step_progress() as progress:
-        page = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
-    print_text(page)
-    said = ((f"--{name}", value) for name, value in written.items() if value is not None)
-    of_file = [word for pair in said for word in pair]
-    recipe = _free("recipe", ".toml")
-    table = output / "original.csv" if data is None else shown(data)
-    command = command_line("inspect", table, *of_file, "--scope", "row", "-o", recipe)
-    print_text(f"\nNext, propose a request for a table, this one or yours:\n\n  {command}")
+    table, release = write_people(output), output / "release"
+    words = ("protect", f"{table}", "--epsilon", "3", "--delta", "1e-9", "-o", f"{release}")
+    print_text(f"{INVENTED:,} invented people, protected by one command:")
+    print_text(f"  {command_line(*words)}\n\n")
+    typer.main.get_command(app).main(list(words), standalone_mode=False)
+    print_text(f"\nThe report: {release}-custodian/report.html")
+    comparison = command_line("compare", table, *COMPARED, "-o", output / "comparison")
+    print_text(f"Other methods on these people: {comparison}")
 
 
 @app.command()

@@ -9,7 +9,7 @@ from microveil.measures.base import Figure, Measure, Measured
 from microveil.measures.closest_records import CLOSEST, ClosestRecords
 from microveil.measures.column_moves import LARGEST_MOVE, ColumnMove, moved_most
 from microveil.measures.distributions import ONE_WAY, TOTAL_VARIATION, TWO_WAY
-from microveil.measures.goodness_of_fit import DISTANCE, SORTED_ERROR
+from microveil.measures.goodness_of_fit import DISTANCE
 from microveil.measures.information_loss import LOSS
 from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
 from microveil.measures.promised import promised
@@ -28,7 +28,6 @@ __all__ = [
     "most_moved",
     "n_sampled",
     "strongest_linkage",
-    "unpaired_figures",
     "worst_attribute",
 ]
 
@@ -105,13 +104,6 @@ def key_figures(
         _found(measured) if paired else _closest(measured),
         *_kept(measured),
     )
-
-
-def unpaired_figures(measured: Taken) -> tuple[KeyFigure, KeyFigure]:
-    """Return what every release can be compared by, pairs or none: distributions alone."""
-    found = _known(measured, SORTED_ERROR)
-    value = (SORTED_ERROR.label, None if found is None else figure(found.value))
-    return _varied(measured), _figure(*value, SORTED_ERROR.meaning, "needs numbers that vary")
 
 
 def strongest_linkage(measured: Taken) -> Measured | None:

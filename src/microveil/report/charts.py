@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microveil.measures.column_moves import ColumnMove
 from microveil.measures.distributions import TOTAL_VARIATION
-from microveil.report.theme import SERIES, var
+from microveil.report.theme import var
 from microveil.report.wording import NOTHING, number
 from microveil.text import shortened
 from microveil.text.document import Chart
@@ -22,7 +22,6 @@ __all__ = [
     "columns_chart",
     "found_chart",
     "pairs_chart",
-    "releases_chart",
     "tip",
 ]
 
@@ -119,62 +118,6 @@ def columns_chart(
         ],
     }
     return Chart(spec, _columns_in_words(rows, len(moves)))
-
-
-def releases_chart(
-    moves: Mapping[str, Mapping[str, ColumnMove]], by_sampling: Mapping[str, float]
-) -> Chart:
-    """Chart how far each column moved in several releases: a colour and a shape to each.
-
-    Parameters
-    ----------
-    moves : dict of dict of ColumnMove
-        By release.
-    by_sampling : dict of float
-        As for `columns_chart`.
-    """
-    worst: dict[str, float] = {}
-    for own in moves.values():
-        for name, move in own.items():
-            worst[name] = max(worst.get(name, 0.0), move.distance)
-    names = sorted(worst, key=worst.__getitem__, reverse=True)[:MOST_COLUMNS]
-    rows = [
-        {"release": title, **_row(name, own[name], by_sampling.get(name))}
-        for title, own in moves.items()
-        for name in names
-        if name in own
-    ]
-    titles = list(moves)
-    looks = {"field": "release", "type": "nominal", "title": None}
-    colours = {"scale": {"domain": titles, "range": SERIES["color"][: len(titles)]}}
-    shapes = {"scale": {"domain": titles, "range": SERIES["shape"][: len(titles)]}}
-    dots = {
-        "x": {"field": "distance", **SCALE, "axis": AXIS},
-        "color": looks | colours,
-        "shape": looks | shapes,
-        "tooltip": [tip("release", "release"), *TIPS],
-    }
-    band = {"x": {"field": "sampling", **SCALE}, "x2": {"datum": 0}, "tooltip": TIPS}
-    first = {"filter": {"field": "release", "equal": titles[0]}}
-    spec = {
-        "data": {"values": rows},
-        "width": 330,
-        "height": {"step": 22},
-        "encoding": {"y": _names("column", names)},
-        "layer": [
-            {"transform": [first], "mark": BAND, "encoding": band},
-            {
-                "mark": {"type": "point", "size": 60, "strokeWidth": 2, "opacity": 1},
-                "encoding": dots,
-            },
-        ],
-    }
-    said = [
-        f"in {title} {shortened(name)} with {number(own[name].distance, 3)}"
-        for title, own in moves.items()
-        for name in sorted(own, key=lambda name: -own[name].distance)[:1]
-    ]
-    return Chart(spec, f"Distances of the distributions. The largest: {'; '.join(said)}.")
 
 
 def _names(field: str, order: Sequence[str]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def column_heads(columns: Sequence[Column]) -> tuple[str, ...]:
     return HEADS + (("measured mean, with its margin of noise",) if has_means else ())
 
 
-def column_rows(subject: Subject, *, charted: bool = True) -> list[Row]:
+def column_rows(subject: Subject) -> list[Row]:
     """Return a row to each column, those first that moved most."""
     is_wide = len(column_heads(subject.columns)) > len(HEADS)
     rows = []
@@ -68,8 +68,7 @@ def column_rows(subject: Subject, *, charted: bool = True) -> list[Row]:
         cells = _cells(subject, column)
         if is_wide:
             cells = (*cells, _measured_mean(column))
-        draws = charted and place < MOST_CHARTED
-        charts = distribution_charts({"release": column}) if draws else []
+        charts = distribution_charts(column) if place < MOST_CHARTED else []
         rows.append(
             Row(
                 name=column.name,

@@ -50,40 +50,30 @@ class Ground:
     axis: dict[str, Any]
 
 
-def distribution_charts(columns: Mapping[str, Column]) -> list[Chart]:
-    """Chart a column: bins or categories, and the measured quantiles of a new table with margins.
-
-    Parameters
-    ----------
-    columns : dict of Column
-        The same column by release, with the same original.
-    """
-    first = next(iter(columns.values()))
-    if isinstance(first, CategoryColumn):
-        named = {title: own for title, own in columns.items() if isinstance(own, CategoryColumn)}
-        return [_categories_chart(named)]
-    sides = _sides(columns)
+def distribution_charts(column: Column) -> list[Chart]:
+    """Chart a column: bins or categories, and measured quantiles of a new table with margins."""
+    if isinstance(column, CategoryColumn):
+        return [_categories_chart(column)]
+    sides = _sides(column)
     if not sides:
         return []
-    ground = _ground(first, sides)
-    charts = [_bins_chart(first, sides, ground)]
-    if len(columns) == 1 and first.margins is not None and first.margins.quantiles:
-        charts.append(_cumulative_chart(first, sides, ground))
+    ground = _ground(column, sides)
+    charts = [_bins_chart(column, sides, ground)]
+    if column.margins is not None and column.margins.quantiles:
+        charts.append(_cumulative_chart(column, sides, ground))
     return charts
 
 
 def bins_of_release(column: NumberColumn) -> tuple[Float, float]:
     """Return where the bins of a column that has values begin, and half its step beyond."""
-    ground = _ground(column, _sides({"release": column}))
+    ground = _ground(column, _sides(column))
     return ground.edges[:-1], 0.0 if ground.step is None else ground.step / 2
 
 
-def _sides(columns: Mapping[str, Column]) -> dict[str, Float]:
-    """Return the values present by side: the original's, where there is one, and each release's."""
-    numbers = {title: own for title, own in columns.items() if isinstance(own, NumberColumn)}
-    original = next(iter(numbers.values())).original
-    sides = {} if original is None else {"original": original}
-    sides |= {title: own.protected for title, own in numbers.items()}
+def _sides(column: NumberColumn) -> dict[str, Float]:
+    """Return the values present by side: the original's, where there is one, and the release's."""
+    sides = {} if column.original is None else {"original": column.original}
+    sides |= {"release": column.protected}
     present = {title: values[~np.isnan(values)] for title, values in sides.items()}
     return {title: values for title, values in present.items() if len(values)}
 
@@ -379,16 +369,13 @@ def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Float], ground: 
     return Chart(spec, f"{words} of its measured quantiles.")
 
 
-def _categories_chart(columns: Mapping[str, CategoryColumn]) -> Chart:
+def _categories_chart(column: CategoryColumn) -> Chart:
     """Chart the shares of the commonest categories."""
-    first = next(iter(columns.values()))
-    margins = {} if first.margins is None or len(columns) > 1 else first.margins.categories
-    names = first.categories[:MOST_CATEGORIES]
-    sides = {title: (own.categories, own.protected) for title, own in columns.items()}
-    if first.original is not None:
-        sides = {"original": (first.categories, first.original), **sides}
-    known = {title: dict(zip(*both, strict=True)) for title, both in sides.items()}
-    shares = {t: [100 * float(own.get(name, 0)) for name in names] for t, own in known.items()}
+    margins = {} if column.margins is None else column.margins.categories
+    names = column.categories[:MOST_CATEGORIES]
+    sides = {} if column.original is None else {"original": column.original}
+    sides |= {"release": column.protected}
+    shares = {title: [100 * float(x) for x in own[: len(names)]] for title, own in sides.items()}
     places = [
         {"category": shortened(name, 40)}
         | {end: 100 * getattr(margins[name], end) for end in ("lower", "upper") if name in margins}
@@ -415,10 +402,10 @@ def _categories_chart(columns: Mapping[str, CategoryColumn]) -> Chart:
         "encoding": {"y": upward},
         "layer": layers,
     }
-    more = len(first.categories) - len(names)
+    more = len(column.categories) - len(names)
     which = (
         f"the {len(names)} commonest of {len(names) + more} categories" if more else "categories"
     )
     said = [f"{title} {number(own[0], 3)} %" for title, own in shares.items() if own]
     commonest = f" The commonest is {shortened(names[0])}: {', '.join(said)}." if names else ""
-    return Chart(spec, f"Shares of {which} of {shortened(first.name)}.{commonest}")
+    return Chart(spec, f"Shares of {which} of {shortened(column.name)}.{commonest}")

@@ -1,21 +1,20 @@
-"""The pages: for the custodian, for the public, and for a demonstration of several methods."""
+"""The pages: for the custodian, and for the public."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import stands_alone
-from microveil.guarantee import EVERY_SCOPE, Guarantee
+from microveil.guarantee import Guarantee
 from microveil.guarantee.guarantee import statement_of
 from microveil.measures import Assessment
 from microveil.measures.attacks import AttackReport
-from microveil.measures.key_figures import unpaired_figures
 from microveil.measures.measuring import measured_publicly
 from microveil.measures.promised import promised
 from microveil.measures.showing import part_of
 from microveil.protect.release import Release
 from microveil.report.appendix import appendix_parts, folded, repeats_parts
-from microveil.report.charts import columns_chart, releases_chart
+from microveil.report.charts import columns_chart
 from microveil.report.column_parts import (
     column_heads,
     column_rows,
@@ -31,27 +30,17 @@ from microveil.report.pair_tables import measured_tables
 from microveil.report.risk_parts import found_again_chart, risk_parts
 from microveil.report.shell import page
 from microveil.report.subject import MOST_PAIR_TABLES, Subject, subject_of
-from microveil.report.wording import NOTHING, plural
+from microveil.report.wording import plural
 from microveil.table import open_table
 from microveil.text import listed
-from microveil.text.document import Block, paragraph, tabulated
+from microveil.text.document import Block, paragraph
 
-__all__ = ["custodian_report", "demonstration_report", "first_screen", "publishable_report"]
+__all__ = ["custodian_report", "first_screen", "publishable_report"]
 
 MOST_CHARTED = 30
 WARNING = (
     "For the custodian only. This page shows figures of the original data: do not publish it, and "
     "keep it as the original is kept."
-)
-COMPARED = "attributes compared"
-SCOPES_WORDS = (
-    "An epsilon bounds by how much one person's record, replaced by any other, can change the "
-    "probability of anything that is published: at most by a factor of e to the epsilon. How much "
-    "of what is published is looked at is its scope. A wider scope covers the narrower ones."
-)
-INVENTED = (
-    "The people on this page are invented. On real data it would be for the custodian only: it "
-    "shows figures of the original."
 )
 SEEDED = "This release was drawn from a seed and protects nobody: do not publish it."
 
@@ -145,14 +134,13 @@ def _promise(guarantee: Guarantee, n_released: int) -> dict[str, Any]:
     return {"promise": f"Promised: {said}{conditions}.", "deed": deed}
 
 
-def _parts(subject: Subject, *, charted: bool = True) -> dict[str, Any]:
+def _parts(subject: Subject) -> dict[str, Any]:
     """Return the parts of a custodian's page that fold."""
     release = subject.release
-    rows = column_rows(subject, charted=charted)
     return {
         "notes": [*release.notes, *release.manifest.custodian_notes],
         "heads": column_heads(subject.columns),
-        "rows": rows,
+        "rows": column_rows(subject),
         "others": _other_columns(subject),
         "margins": margins_words(subject.columns),
         "pairs": pairs_parts(subject),
@@ -215,7 +203,7 @@ def publishable_report(
         warning=SEEDED if guarantee.randomness == "seeded" else None,
         first=_promise(guarantee, table.n_records),
         columns=[
-            (own.name, distribution_charts({"release": own}), numbers_behind(own))
+            (own.name, distribution_charts(own), numbers_behind(own))
             for own in columns[: 2 * MOST_CHARTED]
         ],
         n_skipped=max(0, len(columns) - 2 * MOST_CHARTED),
@@ -228,94 +216,3 @@ def publishable_report(
             for block in part_of(group, [one for one in measured if one.measure.group == group])
         ],
     )
-
-
-@stands_alone
-def demonstration_report(
-    releases: Mapping[str, tuple[Release, Assessment]],
-    original: Any,
-    *,
-    lead: str,
-    invented: bool = False,
-    units: Mapping[str, str] | None = None,
-) -> str:
-    """Write a page on several releases of one table, side by side, and each folded by itself.
-
-    Parameters
-    ----------
-    releases : dict of (Release, Assessment)
-        By title, in the order in which they are shown; at least one.
-    original : data frame
-        As for `custodian_report`.
-    lead : str
-        What the table is, and what is shown.
-    invented : bool
-        Whether nobody in the table exists, so that there is nothing to keep from anybody.
-    units : dict of str, optional
-
-    Returns
-    -------
-    str
-        One page of HTML that depends on the original.
-    """
-    subjects = {
-        title: subject_of(release, original, assessment, units=units)
-        for title, (release, assessment) in releases.items()
-    }
-    moves = {title: own.assessment.column_moves for title, own in subjects.items()}
-    sampling = next(iter(subjects.values())).by_sampling
-    return page(
-        "demonstration.html",
-        interactive=True,
-        title="A demonstration: one table, protected in several ways",
-        warning=INVENTED if invented else WARNING,
-        lead=lead,
-        promises={t: promised(own.release.guarantee) for t, own in subjects.items()},
-        chart=releases_chart(moves, sampling),
-        columns=_over_each_other(subjects),
-        figures=_side_by_side(subjects),
-        releases={
-            title: (first_screen(own), _parts(own, charted=False))
-            for title, own in subjects.items()
-        },
-    )
-
-
-def _over_each_other(subjects: Mapping[str, Subject]) -> list[tuple[str, list[Any]]]:
-    """Chart each column of the original against all releases that have it."""
-    names = dict.fromkeys(own.name for one in subjects.values() for own in one.columns)
-    found = []
-    for name in list(names)[:MOST_CHARTED]:
-        each = {
-            title: column
-            for title, subject in subjects.items()
-            for column in subject.columns
-            if column.name == name
-        }
-        found.append((name, distribution_charts(each)))
-    return found
-
-
-def _side_by_side(subjects: Mapping[str, Subject]) -> list[Block]:
-    """Set the figures of all releases beside one another, those that all have first."""
-    names: dict[str, None] = {}
-    found: list[dict[str, str]] = []
-    for subject in subjects.values():
-        assessment = subject.assessment
-        first, *others = assessment.key_figures
-        own = (first, *unpaired_figures(assessment.measured), *others)
-        found.append({figure.name: figure.words for figure in own})
-        found[-1][COMPARED] = ", ".join((*assessment.attributes, *assessment.text_attributes))
-        names |= dict.fromkeys(found[-1])
-    return [
-        paragraph(SCOPES_WORDS),
-        tabulated(["scope", "what is compared"], [[s.value, s.meaning] for s in EVERY_SCOPE]),
-        paragraph(
-            f"The figures that matter; {NOTHING} where one needs each person's own row and there "
-            "is none, or where it stands in for such a figure."
-        ),
-        tabulated(
-            ["figure", *subjects],
-            [[name, *(own.get(name, NOTHING) for own in found)] for name in names],
-        ),
-    ]

@@ -62,7 +62,7 @@ def release_plot(release: Release, names: tuple[str, ...], original: Any) -> Any
     if len(names) == 2:
         return altair_chart(_pair(columns[names[0]], columns[names[1]]))
     asked = names or columns
-    charts = [own for name in asked for own in distribution_charts({"release": columns[name]})]
+    charts = [own for name in asked for own in distribution_charts(columns[name])]
     if not charts:
         raise RequestError("columns", "no value is present", "choose another column")
     return altair_chart(_beside(charts, across=ABREAST))
