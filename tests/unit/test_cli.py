@@ -157,6 +157,23 @@ def test_a_recipe_and_flags_make_a_request(folder):
     assert len(guarantee["attributes"]) == 8
 
 
+def test_a_recipe_for_row_scope_needs_no_entry(folder):
+    """What inspect writes is a request as it stands; types that it states are held to."""
+    done = run("inspect", "people.csv", "--scope", "row", "-o", "row.toml", folder=folder)
+    assert "No entry is left to type." in done.stdout
+    done = run("protect", "people.csv", "--recipe", "row.toml", "--epsilon", "9", "-o", "out",
+               folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    schema = pl.read_csv(folder / "out" / "data.csv").schema
+    assert (schema["AGE"], schema["REGION"]) == (pl.Int64, pl.String)
+    with (folder / "people.csv").open("a") as file:
+        file.write("1,North,40.5,1,true,2020-01-01,1.5,1.5,1.5,1\n")
+    done = run("protect", "people.csv", "--recipe", "row.toml", "-o", "more", folder=folder)
+    assert done.returncode == 2
+    assert "'AGE'" in done.stderr
+    assert "40.5" not in done.stderr
+
+
 def test_every_command_that_the_demo_names_works(invented, tmp_path):
     """The one that it ran makes a release again, and the last one compares other methods."""
     shown, home = invented

@@ -238,7 +238,9 @@ def _settled(
     whole = [
         attribute.name
         for attribute in prepared.attributes
-        if attribute.is_learnt and attribute.kind is Kind.WHOLE
+        if attribute.is_learnt
+        and attribute.kind is Kind.WHOLE
+        and attribute.name not in prepared.request.types
     ]
     if source.format.has_types:
         return source, prepared

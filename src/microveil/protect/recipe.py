@@ -161,7 +161,9 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
     contents, written = _contents(recipe, found)
     written.pop("file", None)  # said of the file, and no argument
     version, entries = written.pop("microveil", None), written.pop("attributes")
-    of_attributes = partial(_of_attributes, accepts=not {"accept", "codebook"}.isdisjoint(written))
+    learns = bool(written.get("delta")) and written.get("domains") != "declared"
+    has_lists = learns or not {"accept", "codebook"}.isdisjoint(written)
+    of_attributes = partial(_of_attributes, has_lists=has_lists)
     asked = written | (of_attributes(entries, contents["attributes"]) if entries else {})
     wrong = {problem.place for problem in found}
     for name in (n for n in entries if f"recipe, entry 'attributes.{n}.type'" in wrong):
@@ -354,14 +356,14 @@ def _of_parts(
 
 
 def _of_attributes(
-    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any], *, accepts: bool
+    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any], *, has_lists: bool
 ) -> dict[str, Any]:
     """Make arguments of what a recipe says of attributes.
 
-    Values are the objects as given: some are marked as read from the data. Where what the file
-    declares is accepted, the file may list the categories of text.
+    Values are the objects as given: some are marked as read from the data. Text needs no list of
+    categories in the recipe where these are learnt, or accepted as the file declares them.
     """
-    chosen = [name for name, entry in entries.items() if _is_protected(entry, accepts=accepts)]
+    chosen = [name for name, entry in entries.items() if _is_protected(entry, has_lists=has_lists)]
     kept = [name for name, entry in entries.items() if entry["role"] == Role.NON_CONFIDENTIAL]
     # Attributes even where nothing is left to protect: a recipe's silence chooses no column.
     asked: dict[str, Any] = {
@@ -381,9 +383,9 @@ def _of_attributes(
     return asked
 
 
-def _is_protected(entry: Mapping[str, Any], *, accepts: bool) -> bool:
+def _is_protected(entry: Mapping[str, Any], *, has_lists: bool) -> bool:
     """Whether a recipe asks to protect an attribute: by its role, if it has numbers or a list."""
-    has_domain = accepts or bool(entry.get("bounds") or entry.get("categories"))
+    has_domain = has_lists or bool(entry.get("bounds") or entry.get("categories"))
     may_be = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
     return may_be and (has_domain or Kind(entry["type"]).is_numeric)
 
