@@ -68,6 +68,8 @@ def method_asked(asked: Mapping[str, Any]) -> Method | None:
 
     >>> method_asked({"scope": "row"}).id, method_asked({"unit": "HOUSEHOLD"}).id
     ('dp-synthetic', 'laplace')
+    >>> method_asked({"delta": 1e-9}).id
+    'dp-synthetic'
     """
     named = asked.get("method") or _proposed(asked)["method"]
     return None if named == AUTO else METHODS[named]
@@ -75,6 +77,8 @@ def method_asked(asked: Mapping[str, Any]) -> Method | None:
 
 def _proposed(asked: Mapping[str, Any]) -> Mapping[str, Any]:
     scope = asked.get("scope")
+    if asked.get("delta") and scope is None:  # which a new table alone has a use for
+        return BY_SCOPE[Scope.ROW]
     if asked.get("unit") is not None and scope != Scope.ROW:
         return OF_UNITS
     return BY_SCOPE[None if scope is None else Scope(scope)]
