@@ -305,3 +305,14 @@ def test_tables_correct_the_cuts_as_far_as_these_can_be_off():
         assert np.abs(below - np.cumsum(masses)[:-1]).max() < 0.01
     assert np.abs(means[0.01] - table.sum(axis=1) / 1000).max() < 0.01
     assert np.abs(means[1e6] - 0.25).max() < 1e-6
+
+
+def test_scores_of_a_bin_that_nobody_is_in_are_finite_and_so_are_those_tied_to_them():
+    """A bin at the end of all, of no mass, ends where it begins: at minus infinity."""
+    random = np.random.default_rng(1)
+    nowhere = np.full(5, -np.inf)
+    parent = drawn_scores(nowhere, nowhere, None, 0.0, random)
+    with np.errstate(all="raise"):
+        tied = drawn_scores(nowhere, np.zeros(5), parent, 0.9, random)
+    assert np.isfinite(parent).all()
+    assert np.isfinite(tied).all()

@@ -36,6 +36,8 @@ Mask = NDArray[np.bool_]
 INSIDE = 1e-12
 # The share that a bin without any is taken to have, where shares must ascend.
 EMPTY = 1e-9
+# No score lies farther from 0: one in 1e23.
+FARTHEST_SCORE = 10.0
 # Records drawn at a time: what is at hand of them stays far below the table's own size.
 BLOCK = 1 << 16
 
@@ -375,4 +377,6 @@ def drawn_scores(
     high = scipy.special.ndtr((above - shift) / spread)
     chance = low + generator.random(len(below)) * (high - low)
     inside = np.clip(chance, INSIDE, 1 - INSIDE)
-    return np.asarray(np.clip(shift + spread * scipy.special.ndtri(inside), below, above))
+    scores = np.clip(shift + spread * scipy.special.ndtri(inside), below, above)
+    # Finite also in a bin at an end of all that nearly nobody is in: children are tied to it.
+    return np.asarray(np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE))
