@@ -167,6 +167,16 @@ def test_too_small_a_table_is_refused_with_what_would_do():
         mv.protect(people().head(200), **BUDGET)
 
 
+def test_publishers_are_told_of_learnt_words_that_a_spreadsheet_runs_and_of_a_large_delta():
+    """As of declared ones; and that a delta a hundredth of 1/n is large where labels are learnt."""
+    table = people().with_columns(TOWN=pl.col("TOWN").replace("Ely", "=1+1"))
+    release = mv.protect(table.select("TOWN", "AGE"), epsilon=3, delta=1e-5)
+    notes = "\n".join(release.notes)
+    assert "A spreadsheet may run as a formula" in notes
+    assert "TOWN" in notes
+    assert "delta is more than 1/(100 n)" in notes
+
+
 def test_a_table_of_which_nothing_is_learnt_is_refused():
     """Free text alone: there is nothing to release."""
     with pytest.raises(mv.DataError, match="nothing was learnt of any column"):

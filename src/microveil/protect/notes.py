@@ -6,6 +6,7 @@ which of them hold.
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from importlib.resources import files
 from typing import Protocol
 
@@ -40,6 +41,8 @@ WORDS: dict[str, dict[str, str]] = tomllib.loads(
 )
 # Of larger tables no report is made unasked: an assessment takes far longer than protecting.
 REPORTED_RECORDS = 50_000
+# Chance that a label of somebody alone is shown, all people together, from which it is warned of.
+LARGE_AT_LARGE = Fraction(1, 100)
 # Under these a new table would not cover rows either, and they say so themselves.
 OF_A_LOOK = frozenset({"bounds", "categories", "resolution", "columns-chosen"})
 
@@ -241,7 +244,13 @@ def _of_new_table(
     """Say where a new table's budget is short, or its delta no small chance."""
     cut = (part for part in parts if isinstance(part, OneWayPlan) and part.is_number)
     rough = [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]
-    holds = {"rough": rough, "large-delta": request.delta * n_records >= 1}
+    learns = any(isinstance(part, OneWayPlan) and part.attribute.is_learnt for part in parts)
+    at_large = request.delta * n_records
+    holds = {
+        "rough": rough,
+        "large-delta": at_large >= 1,
+        "large-delta-learnt": learns and 1 > at_large > LARGE_AT_LARGE,
+    }
     return said("notes", holds, rough=listed(rough))
 
 

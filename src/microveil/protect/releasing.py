@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from microveil.files.formulas import begins_like_formula
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
 from microveil.protect.claims import as_value, declared_missing, released_labels
@@ -23,7 +24,7 @@ from microveil.protect.expectation import Expectation, average, expectations
 from microveil.protect.notes import said
 from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.protect.release import Manifest, Release
-from microveil.schema import Kind
+from microveil.schema import Kind, Source
 from microveil.table import (
     ColumnSchema,
     Labels,
@@ -57,7 +58,7 @@ def released(
         guarantee=planned.guarantee,
         notes=(
             *planned.notes,
-            *_of_unknown(drawn),
+            *_of_learnt(drawn),
             *_of_repairs(drawn),
             *notes,
             *_of_labels(planned, schema),
@@ -100,11 +101,18 @@ def _of_repairs(drawn: Drawn) -> Iterator[str]:
     return said("notes", {"rules-kept": True}, rules=rules, **asdict(drawn.repairs))
 
 
-def _of_unknown(drawn: Drawn) -> Iterator[str]:
-    """Name the columns of which nothing was learnt, which the release does not have."""
+def _of_learnt(drawn: Drawn) -> Iterator[str]:
+    """Name the columns of which nothing was learnt, and those whose words begin like formulas."""
     measured = () if drawn.measurements is None else drawn.measurements.attributes
     names = [own.attribute.name for own in measured if own.is_unknown]
     yield from said("notes", {"nothing-learnt": names}, names=_in_a_line(names))
+    words = {
+        own.attribute.name: (own.attribute.categories and own.attribute.categories.words) or ()
+        for own in measured
+        if own.attribute.domain_source is Source.LEARNT
+    }
+    found = [name for name, own in words.items() if any(map(begins_like_formula, own))]
+    yield from said("notes", {"formulas": found}, formulas=_in_a_line(found))
 
 
 def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[str]:
