@@ -179,6 +179,14 @@ def test_a_registered_measure_is_in_the_text_of_an_assessment():
     assert f"{HELD.label} 2 {HELD.explanation}" in sections[OWN.title]
 
 
+@pytest.mark.usefixtures("registered")
+def test_a_registered_risk_that_is_the_largest_is_no_linkage():
+    """The records found again are those of a linkage, and the risk stands in its section alone."""
+    found = mv.assess(people(), people(seed=2))
+    assert found.to_dict()[RISK.id] > 50 > found.strongest_linkage.value
+    assert "records found again" in found.to_text()
+
+
 @pytest.mark.parametrize("shuffle", ["rows", "columns"])
 @pytest.mark.usefixtures("registered")
 def test_what_needs_pairs_is_left_out_where_there_are_none(shuffle):

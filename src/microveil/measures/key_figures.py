@@ -107,8 +107,11 @@ def key_figures(
 
 
 def strongest_linkage(measured: Taken) -> Measured | None:
-    """Return the linkage that finds the most; None where none was measured."""
-    linked = [one for one in measured.values() if one.measure.group == RECORD_LINKAGE]
+    """Return the linkage of records that finds the most; None where none was measured.
+
+    A measure that was registered in the group says nothing of who was linked.
+    """
+    linked = [one for one in measured.values() if isinstance(one.result, RecordLinkage)]
     found = [one for one in linked if one.measure.tabulated and one.value is not None]
     return max(found, key=lambda one: one.value or 0.0, default=None)
 
