@@ -13,7 +13,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
-from microveil.synthesis.cuts import Candidates, Cuts, cut_covariance, cut_errors
+from microveil.synthesis.cuts import TRIALS, Candidates, Cuts, cut_covariance, cut_errors
 
 __all__ = ["Counted", "Distribution", "QuantileFunction", "of_cells", "of_cuts"]
 
@@ -34,6 +34,8 @@ TINY = 1e-300
 # wide gaps, cuts lie farther off than where records are dense. On nine simulated attributes of
 # 2,000 to 40,000 records 1, 4 and 16 do alike: distances of distributions differ by 7 % at most.
 TIES_AND_GAPS = 4.0
+# Trial errors are drawn at so many borders at most.
+MOST_BORDERS = 256
 # Trial noise of counts comes from a stream of its own.
 SEED_OF_COUNTS = 1
 
@@ -79,16 +81,24 @@ class Counted:
         width = np.maximum(self.ends - self.starts, 1)[:, None]
         return np.asarray(np.clip((positions - self.starts[:, None]) / width, 0.0, 1.0))
 
+    def mass_below(self, positions: Real) -> Real:
+        """Add up what lies below positions."""
+        if not len(self.starts):
+            return np.zeros(len(positions))
+        sums = np.concatenate(([0.0], np.cumsum(self.masses)))
+        ends = np.column_stack((self.starts, self.ends)).ravel().astype(np.float64)
+        below = np.column_stack((sums[:-1], sums[1:])).ravel()
+        return np.asarray(np.interp(positions, ends, below))
+
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
     """How the values of an attribute lie.
 
     ``codes`` ascend strictly: borders between parts of known mass, as ``candidates`` has them, and
-    ``positions`` where these lie in grid units; ``shares`` of the values are below each.
-    ``effects`` says by how many records the noise of each count, with its ``deviations``, moves
-    what is below a border, and ``of_cuts`` how much of the error of each cut, of a tree of such
-    ``rates``.
+    ``positions`` where these lie in grid units; ``shares`` of the values are below each. The noise
+    of ``counts`` moves what is below a border, by a share of them less ``of_rest`` of all, and
+    ``of_cuts`` says how much of the error of each cut does, of a tree of such ``rates``.
     """
 
     candidates: Candidates
@@ -96,33 +106,52 @@ class Distribution:
     positions: Real
     shares: Real
     quantiles: QuantileFunction
-    deviations: Real
-    effects: Real
+    counts: Counted
+    of_rest: Real
     of_cuts: Real
     rates: tuple[float, ...]
 
-    @cached_property
-    def covariance(self) -> Real:
-        """The covariance of the errors at all borders, ties taken into account; 0 at both ends."""
-        scaled = self.effects * self.deviations[:, None]
-        found = scaled.T @ scaled
+    def _of_counts(self, inner: Whole) -> Real:
+        """Return the covariance, at some borders, of what the noise of counts moves."""
+        effects = self.counts.below(self.positions[inner]) - self.of_rest[inner]
+        scaled = effects * self.counts.deviations[:, None]
+        return np.asarray(scaled.T @ scaled)
+
+    def covariance(self, borders: Whole) -> Real:
+        """Return the covariance of the errors at borders, ties taken into account.
+
+        Borders are numbered from 1; 0, and one more than there are, are the ends of all.
+        """
+        at = np.flatnonzero((borders > 0) & (borders <= len(self.codes)))
+        inner = borders[at] - 1
+        own = self._of_counts(inner)
         if self.rates:
-            own = self.of_cuts.T @ cut_covariance(self.rates) @ self.of_cuts
-            found = found + TIES_AND_GAPS * own
-        return np.asarray(np.pad(found, 1))
+            weights = self.of_cuts[:, inner]
+            own = own + TIES_AND_GAPS * (weights.T @ cut_covariance(self.rates) @ weights)
+        found = np.zeros((len(borders), len(borders)))
+        found[np.ix_(at, at)] = own
+        return found
 
     @cached_property
-    def trial_errors(self) -> Real:
-        """Errors at all borders, and 0 at both ends, drawn by their law, alike each time."""
+    def trial_errors(self) -> tuple[Real, Real]:
+        """Errors drawn by their law, alike each time, and the shares below where they are.
+
+        At all borders, or at so many of them evenly; 0 at both ends.
+        """
+        inner = np.arange(len(self.codes))
+        if len(inner) > MOST_BORDERS:
+            evenly = np.arange(1, MOST_BORDERS) / MOST_BORDERS
+            inner = np.unique(np.minimum(np.searchsorted(self.shares, evenly), len(inner) - 1))
         random = np.random.Generator(np.random.PCG64(SEED_OF_COUNTS))
-        found = np.zeros((1, len(self.codes)))
+        values, vectors = np.linalg.eigh(self._of_counts(inner))
+        found = np.zeros((TRIALS, len(inner)))
+        if len(self.counts.starts):
+            root = vectors * np.sqrt(np.maximum(values, 0.0))
+            found = random.standard_normal(found.shape) @ root.T
         if self.rates:
-            found = cut_errors(self.rates) @ self.of_cuts
-        if len(self.deviations):
-            n_trials = len(found) if self.rates else len(cut_errors((1.0,)))
-            noise = random.standard_normal((n_trials, len(self.deviations))) * self.deviations
-            found = found + noise @ self.effects
-        return np.asarray(np.pad(found, ((0, 0), (1, 1))))
+            found = found + cut_errors(self.rates) @ self.of_cuts[:, inner]
+        ends = np.concatenate(([0.0], self.shares[inner], [1.0]))
+        return ends, np.pad(found, ((0, 0), (1, 1)))
 
 
 def of_cuts(
@@ -137,10 +166,9 @@ def of_cuts(
     if not len(atoms.starts):
         weights = np.zeros(((1 << cuts.depth) + 1, len(cuts.codes)))
         weights[cuts.numbers, np.arange(len(cuts.codes))] = 1.0
-        nothing = np.zeros(0)
         return Distribution(
-            cuts.candidates, cuts.codes, positions, cuts.shares, quantiles, nothing,
-            np.zeros((0, len(cuts.codes))), weights, rates,
+            cuts.candidates, cuts.codes, positions, cuts.shares, quantiles, atoms,
+            cuts.shares, weights, rates,
         )  # fmt: skip
     rest = _without(quantiles, cuts.shares, atoms)
     at = np.concatenate((positions, atoms.starts, atoms.ends)).astype(np.float64)
@@ -155,7 +183,6 @@ def of_cuts(
         [known.get(code, own) for code, own in zip(codes.tolist(), of_rest, strict=True)]
     )
     of_rest = np.maximum.accumulate(of_rest)
-    below = atoms.below(at)
     total = max(float(atoms.masses.sum()) + n_rest, 1.0)
     numbers = np.concatenate(([0], cuts.numbers, [1 << cuts.depth]))
     shares_of_cuts = numbers / (1 << cuts.depth)
@@ -170,10 +197,10 @@ def of_cuts(
         candidates=cuts.candidates,
         codes=codes,
         positions=at,
-        shares=(atoms.masses @ below + n_rest * of_rest) / total,
+        shares=(atoms.mass_below(at) + n_rest * of_rest) / total,
         quantiles=_mixed(rest, atoms, n_rest),
-        deviations=atoms.deviations,
-        effects=below - of_rest,
+        counts=atoms,
+        of_rest=of_rest,
         of_cuts=weights,
         rates=rates,
     )
@@ -185,16 +212,15 @@ def of_cells(candidates: Candidates, scale: Candidates, cells: Counted) -> Distr
     inside = (codes > 0) & (codes <= candidates.count)
     codes, at = codes[inside], cells.starts[1:].astype(np.float64)[first][inside]
     total = max(float(cells.masses.sum()), 1.0)
-    below = cells.below(at)
-    shares = cells.masses @ below / total
+    shares = cells.mass_below(at) / total
     return Distribution(
         candidates=candidates,
         codes=codes,
         positions=at,
         shares=shares,
         quantiles=_inside_cells(scale, cells, total),
-        deviations=cells.deviations,
-        effects=below - shares,
+        counts=cells,
+        of_rest=shares,
         of_cuts=np.zeros((0, len(codes))),
         rates=(),
     )
@@ -263,7 +289,7 @@ def _mixed(rest: QuantileFunction, atoms: Counted, n_rest: float) -> QuantileFun
     )
     order = np.lexsort((of_rest, at))
     at, of_rest = at[order], np.maximum.accumulate(of_rest[order])
-    shares = (atoms.masses @ atoms.below(at) + n_rest * of_rest) / total
+    shares = (atoms.mass_below(at) + n_rest * of_rest) / total
     return replace(rest, shares=shares, values=at)
 
 

@@ -258,8 +258,8 @@ def _of_numbers(
         labels += ["missing"] if measured.has_missing else []
         shares = _shares(labels, counts, n_records, confidence)
         n_present = max(float(measured.present(n_records)[0]) * n_records, 1.0)
-    ends = np.concatenate(([0.0], distribution.shares, [1.0]))
-    errors, at = distribution.trial_errors / n_present, _levels_of(measured, distribution)
+    (ends, errors), at = distribution.trial_errors, _levels_of(measured, distribution)
+    errors = errors / n_present
     own = np.array([np.interp(at, ends, trial) for trial in errors])
     low, high = np.quantile(own, [tail, 1 - tail], axis=0)
     quantiles, step = distribution.quantiles, float(measured.attribute.resolution)

@@ -204,7 +204,7 @@ def _corrected(
     """
     assert measured.distribution is not None  # noqa: S101 -- it has borders
     assert axis.borders is not None  # noqa: S101 -- and so have its bins
-    of_borders = measured.distribution.covariance[np.ix_(axis.borders, axis.borders)]
+    of_borders = measured.distribution.covariance(axis.borders)
     own = np.diff(np.diff(of_borders, axis=0), axis=1)
     counts = np.diff(axis.ends) * n_present
     off = np.linalg.solve(own + np.diag(1 / weight), total / weight - counts)
