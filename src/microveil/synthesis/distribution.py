@@ -143,10 +143,12 @@ class Distribution:
             evenly = np.arange(1, MOST_BORDERS) / MOST_BORDERS
             inner = np.unique(np.minimum(np.searchsorted(self.shares, evenly), len(inner) - 1))
         random = np.random.Generator(np.random.PCG64(SEED_OF_COUNTS))
-        values, vectors = np.linalg.eigh(self._of_counts(inner))
         found = np.zeros((TRIALS, len(inner)))
-        if len(self.counts.starts):
-            root = vectors * np.sqrt(np.maximum(values, 0.0))
+        if len(self.counts.starts) and len(inner):
+            of_counts = self._of_counts(inner)
+            # Of a matrix that may be singular: a grain more, and its root is one and the same.
+            grain = 1e-9 * max(float(of_counts.diagonal().max()), 1.0)
+            root = np.linalg.cholesky(of_counts + grain * np.eye(len(inner)))
             found = random.standard_normal(found.shape) @ root.T
         if self.rates:
             found = found + cut_errors(self.rates) @ self.of_cuts[:, inner]
