@@ -335,6 +335,9 @@ def test_whatever_way_a_draw_with_learning_takes_it_asks_within_the_budget(monke
         assert (accounted.promised, accounted.delta) == (3, Fraction(1, 10**6))
         shown = sum(part.learning.delta for part in plan.synthetic.attributes)
         assert shown == Fraction(1, 10**7)
+        assert accounted.learnt == shown
+        assert accounted.epsilon(accounted.total) <= 3 * Fraction(100_001, 100_000)  # rounded up
+        assert accounted.epsilon(accounted.total) > Fraction(2999, 1000)
     assert len(ways) >= 3
     assert "cells" in ways
 

@@ -49,6 +49,7 @@ class Accounted:
     is_concentrated: bool  # whether budgets are those of rho, else of epsilon
     promised: Fraction  # the epsilon of the whole, which all steps together stay within
     delta: Fraction
+    learnt: Fraction  # of delta, the chance that a value which only one unit has is shown
     # What is asked of each attribute by itself, of whoever is protected: a record or a unit.
     attributes: Mapping[str, Fraction]
     choices: Fraction  # which pairs are measured
@@ -66,7 +67,7 @@ class Accounted:
 
     def epsilon(self, budget: Fraction) -> Fraction:
         """Return the epsilon that a part of the budget comes to by itself, beside the delta."""
-        return epsilon_of(budget, self.delta) if self.is_concentrated else budget
+        return epsilon_of(budget, self.delta - self.learnt) if self.is_concentrated else budget
 
     def to_dict(self) -> dict[str, Any]:
         """Return the budgets as plain values."""
@@ -238,6 +239,10 @@ def accounted_of(planned: Plan) -> Accounted | None:
         is_concentrated=is_concentrated,
         promised=planned.claim.epsilon,
         delta=planned.claim.delta,
+        learnt=sum(
+            (part.learning.delta for part in plan.attributes if part.learning is not None),
+            Fraction(0),
+        ),
         attributes={
             part.attribute.name: times * _own(part, is_concentrated=is_concentrated)
             for part in plan.attributes
