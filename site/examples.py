@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import typing
 from typing import Any
 
 import griffe
@@ -47,4 +48,20 @@ class Examples(griffe.Extension):
 def _shown(parameter: inspect.Parameter) -> griffe.Parameter:
     default = None if parameter.default is parameter.empty else repr(parameter.default)
     kind = griffe.ParameterKind(parameter.kind.description)
-    return griffe.Parameter(parameter.name, annotation="", kind=kind, default=default)
+    said = "" if parameter.annotation is parameter.empty else _type(parameter.annotation)
+    return griffe.Parameter(parameter.name, annotation=said, kind=kind, default=default)
+
+
+def _type(annotation: Any) -> str:
+    """Return a type as a reader would write it.
+
+    >>> _type(typing.Union[int, typing.Literal["auto"], None])
+    "int | Literal['auto'] | None"
+    """
+    written = annotation if isinstance(annotation, str) else None
+    if written is None and typing.get_origin(annotation) is typing.Union:
+        written = " | ".join(map(_type, typing.get_args(annotation)))
+    if written is None:
+        plain = isinstance(annotation, type) and not typing.get_args(annotation)
+        written = annotation.__name__ if plain else str(annotation)
+    return re.sub(r"\b(?:[a-z_]+\.)+", "", written).replace("NoneType", "None")

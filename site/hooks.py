@@ -1,15 +1,12 @@
-"""What `make site` adds to the pages of docs: a reference of the names, the changelog, search.
+"""What `make site` adds to the pages of docs: a reference of the names, and the changelog.
 
 mkdocs calls the functions named on_*. A warning of theirs fails the build, as every other does.
 """
 
 import inspect
-import json
 import logging
 import re
-import shutil
 from collections.abc import Iterator
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -22,12 +19,13 @@ from mkdocs.structure.pages import Page
 import microveil
 
 ROOT = Path(__file__).parent.parent
-SEARCH = ("sections.js", "search.js")  # in the order that pages load them
-# What browsers fetch by themselves, of other hosts: in tags, in styles and in scripts.
+# What browsers fetch by themselves, of other hosts: in tags and in styles. Of scripts the policy
+# takes care, which stands in every page.
 FETCHED = re.compile(
     r"""<(?!a\b)[^>]*\b(?:src|srcset|href|data|action)=["']?\s*(?:https?:)?//"""
-    r"""|@import|url\(\s*["']?(?:https?:)?//|\b(?:fetch|import|XMLHttpRequest|Worker)\b\s*\("""
+    r"""|@import|url\(\s*["']?(?:https?:)?//"""
 )
+POLICY = 'http-equiv="Content-Security-Policy"'
 LOG = logging.getLogger("mkdocs.hooks")
 
 # Every public name has its place; one that has none, or is none, fails the build.
@@ -129,45 +127,18 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
                 "spaces, and leave a line before a list or a table",
                 *(page.file.src_uri, common[tag], tag, here[tag]),
             )
-    html = html.replace("\n\n</code>", "\n</code>")
-    return html.replace("<table>", '<div class="wide" tabindex="0"><table>').replace(
-        "</table>", "</table></div>"
-    )
-
-
-def on_pre_build(config: MkDocsConfig) -> None:
-    """Have pages load the search of the theme in place of the one that needs a server."""
-    config.extra_javascript[:] = [*SEARCH]
+    return html
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Write the index of the search as a script, which a page opened from a folder may load.
-
-    Of a fetched file, or of a worker, browsers ask that a server sends it.
-    """
-    place = Path(config.site_dir) / "search" / "search_index.json"
-    sections = [
-        {"place": said["location"], "title": said["title"], "text": _one_line(said["text"])}
-        for said in json.loads(place.read_text("utf-8"))["docs"]
-        if "#" in said["location"]  # the others are whole pages, which the sections make up
-    ]
-    shutil.rmtree(place.parent)
-    text = json.dumps(sections, ensure_ascii=False, separators=(",", ":"))
-    (Path(config.site_dir) / SEARCH[0]).write_text(f"const SECTIONS = {text};\n", "utf-8")
-    _ask_nobody_else(Path(config.site_dir))
-    for unused in ("sitemap.xml", "sitemap.xml.gz", "objects.inv"):
-        (Path(config.site_dir) / unused).unlink()  # they name an address that the site has not
-
-
-def _ask_nobody_else(site: Path) -> None:
-    """Warn of what a browser would fetch from another host; a link that is followed is none."""
-    for place in sorted(site.rglob("*")):
-        if place.suffix not in {".html", ".css", ".js"} or place.name == SEARCH[0]:
-            continue
+    """Hold every page to what keeps browsers from asking another host."""
+    site = Path(config.site_dir)
+    for place in sorted([*site.rglob("*.html"), *site.rglob("*.css")]):
         text = place.read_text("utf-8")
-        if FETCHED.search(re.sub(r"<a .*?>", "", text) if place.suffix == ".html" else text):
+        is_page = place.suffix == ".html"
+        if FETCHED.search(re.sub(r"<a .*?>", "", text) if is_page else text):
             LOG.warning("%s: asks another host for something", place.relative_to(site))
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"\s+", " ", unescape(text)).strip()
+        if is_page and POLICY not in text:
+            LOG.warning("%s: has no content policy", place.relative_to(site))
+    for unused in ("sitemap.xml", "sitemap.xml.gz", "objects.inv"):
+        (site / unused).unlink()  # they name an address that the site has not

@@ -51,8 +51,9 @@ def test_the_docs_build_without_a_warning_and_hold_every_page(copy):
     reference = "".join(p.read_text("utf-8") for p in (built / "reference").glob("*.html"))
     for name in {*mv.__all__} - {"partition"}:
         assert f"microveil.{name}\n" in re.sub(r"<[^>]*>", "\n", reference)
-    sections = json.loads((built / "sections.js").read_text("utf-8")[len("const SECTIONS = ") : -2])
-    assert {"Glossary", "protect"} <= {section["title"] for section in sections}
+    sections = json.loads((built / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    assert {"Glossary", "microveil.protect"} <= {section["title"] for section in sections}
+    assert (built / "search" / "search_index.js").exists()  # what a page of a folder reads
     assert not list(built.rglob("*.py"))
 
 
