@@ -54,11 +54,10 @@ def arguments() -> list[str]:
     from microveil.protect.arguments import arguments as declared
 
     rows = [
-        " | ".join(["", f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a), ""]).strip()
+        "|".join(["", f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a), ""])
         for a in declared()
     ]
-    head = "| argument | flag | in a recipe | takes | default | methods that use it |"
-    return [head, "|---|---|---|---|---|---|", *rows]
+    return ["|argument|flag|in a recipe|takes|default|methods|", "|---|---|---|---|---|---|", *rows]
 
 
 def _flags(argument: "Argument") -> str:
@@ -114,18 +113,12 @@ def _methods(argument: "Argument") -> str:
 
 
 def measures() -> list[str]:
-    """Make the table of all measures: what they are of, their range, and who may see them."""
+    """Make the table of all measures: what they are of, how they are read, and their range."""
     rows = [
-        f"| `{measure.id}` | `{measure.entry.name if measure.entry else measure.id}` | "
-        f"{measure.label} | {measure.meaning} | {_range(measure)} | "
-        f"{measure.better} | {'yes' if measure.needs_pairs else 'no'} | "
-        f"{'public' if measure.is_public else 'custodian'} | {measure.takes} | {measure.by} | "
-        f"{f'`{measure.asked_by}`' if measure.asked_by else ''} |"
+        f"|`{measure.id}`|{measure.label}|{measure.meaning}|{_range(measure)}|"
         for measure in MEASURES.values()
     ]
-    heads = ("id", "entry", "label", "how it is read", "range", "better", "needs pairs", "for")
-    head = " | ".join((*heads, "of", "one to each", "asked for by"))
-    return [f"| {head} |", "|---" * (len(heads) + 3) + "|", *rows]
+    return ["|id|measure|how it is read|range|", "|---|---|---|---|", *rows]
 
 
 def _range(measure: Measure) -> str:
@@ -260,8 +253,21 @@ def _is_slow(node: ast.AST) -> bool:
     return any(map(_is_mark, ast.walk(node)))
 
 
+def conditions() -> list[str]:
+    """Make the table of conditions: what each is about, and when a guarantee has it."""
+    from microveil.guarantee.condition import WORDS
+
+    own = {name: entry for name, entry in WORDS.items() if "id" not in entry}
+    rows = [
+        f"|`{name}`|{re.sub(r':? [(]?{[^}]*}[)]?', '', entry['short'])}|{entry['when']}|"
+        for name, entry in own.items()
+    ]
+    return ["|condition|taken as given, or left out|when|", "|---|---|---|", *rows]
+
+
 PARTS: Mapping[str, Callable[[], list[str]]] = {
     "arguments": arguments,
+    "conditions": conditions,
     "formats": formats,
     "limits": limits,
     "layers": layers,
