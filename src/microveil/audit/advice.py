@@ -5,7 +5,7 @@ The expected error of a plan is known in closed form before any noise is drawn (
 needs no request at all: an attribute that does worse is hopeless, and so are any statistics on it.
 
 Choosing by the error expected on the table is a use of the table: see `release.auto` and
-docs/advice.md.
+docs/measures.md.
 """
 
 from collections.abc import Mapping

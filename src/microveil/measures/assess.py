@@ -94,7 +94,7 @@ def assess(
     by : sequence of str, optional
         Columns of both tables, of at most 100 different values each: counts and means in the
         subgroups that they make, before and after; of a new table with the margins that noise
-        alone leaves them, see `docs/assessment.md`.
+        alone leaves them, see docs/measures.md.
     rules : sequence of str, optional
         Rules between columns of both tables, such as "TAX <= INCOME", "AGE >= 18", "AGE < 16
         implies WAGE == 0" or "AGE == YEAR - BIRTH": how many records break them, before and

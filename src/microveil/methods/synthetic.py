@@ -463,7 +463,7 @@ METHODS = (
         without_units=None,
         arguments={
             "target": (),
-            "domains": ("learn", "declared"),
+            "domains": ("learnt", "declared"),
             "structure": ("graph", "tree", "independent"),
             "rules": (),
             "n_records": (),

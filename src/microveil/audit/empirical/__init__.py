@@ -1,6 +1,6 @@
 """The empirical audit: attack a method many times and bound its epsilon from below.
 
-A lower bound can contradict a claim and can never prove one: see docs/empirical-audit.md.
+A lower bound can contradict a claim and can never prove one: see docs/audit.md.
 """
 
 from microveil.audit.empirical.audit import empirical_audit
