@@ -56,7 +56,7 @@ def _arguments(name, thing):
         return
     taken = {**inspect.signature(thing).parameters}
     taken.pop("self", None)
-    shared = {*inspect.signature(mv.protect).parameters} - {"table", "recipe"}
+    shared = {*inspect.signature(mv.plan).parameters} - {"table", "recipe"}
     if thing is not mv.protect and shared < {*taken}:
         yield f"{name}(**protect)"
         taken = {argument: one for argument, one in taken.items() if argument not in shared}

@@ -39,7 +39,7 @@ def test_a_table_of_any_kind_has_a_method_at_row_scope(asked):
     assert release.guarantee.model == "dp"
     assert release.guarantee.scopes.row.epsilon == 3
     assert release.guarantee.conditions == ()
-    assert "Left to advice, chosen: dp-synthetic, domains learnt, structure graph." in release.notes
+    assert "Left to advice, chosen: dp-synthetic, domains learn, structure graph." in release.notes
     assert not any("nan" in note for note in release.manifest.custodian_notes)
 
 
@@ -214,5 +214,5 @@ def test_the_command_line_takes_text_at_row_scope(tmp_path):
         "--categories", "REGION=North,South,East,West", "-o", "out", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "chosen: dp-synthetic, domains learnt, structure graph." in done.stderr
+    assert "chosen: dp-synthetic, domains learn, structure graph." in done.stderr
     assert "row scope: epsilon 3" in done.stdout

@@ -48,6 +48,7 @@ def test_type_checkers_see_the_arguments_that_are_declared():
             "confidence",
             "audit_seed",
             "attribute",
+            "findings",
         }
         assert named == {*(a.name for a in arguments()), "table", "recipe", "parts"}
     of_part = set(inspect.signature(mv.part).parameters) - {"attributes", "of_method"}
@@ -121,7 +122,7 @@ def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
     """help(protect) has a paragraph for each, and none for what is not there."""
     section = inspect.getdoc(mv.protect).partition("Parameters\n")[2].partition("Returns\n")[0]
     named = re.findall(r"^(\w+) : (.*)$", section, flags=re.MULTILINE)
-    assert {name for name, _ in named} - {"table", "recipe", "parts"} == {
+    assert {name for name, _ in named} - {"table", "recipe", "parts", "findings"} == {
         a.name for a in arguments()
     }
     offered = {
@@ -297,7 +298,7 @@ def test_the_command_line_has_a_flag_for_it(tmp_path):
     assert (refused[0], "strength: it must be" in refused[2]) == (2, True)
     assert "Offers strength" in listed[1].partition("trial-um")[2]
     for _, text, _ in shown:
-        words = f"--strength <int> {STRENGTH.help} --pace <str> {PACE.help} --budget"
+        words = f"--strength N {STRENGTH.help} --pace TEXT {PACE.help}"
         assert words in " ".join(text.split())
 
 

@@ -108,7 +108,7 @@ def test_a_date_that_no_learnt_domain_has_is_moved_to_its_end(cell):
     """One record can neither make a draw fail nor add a cell: all others have one date."""
     days = pl.DataFrame({"DAY": [cell, *[datetime.date(2000, 1, 1)] * 999]})
     release = mv.protect(days, method="dp-synthetic", attributes=["DAY"], missing="protect",
-                         domains="learnt", epsilon=3, delta=1e-9)  # fmt: skip
+                         domains="learn", epsilon=3, delta=1e-9)  # fmt: skip
     (measured,) = release.measurements.attributes
     assert len(measured.cells.counts.steps) == len(measured.cells.borders) - 1
     assert measured.cells.borders[[0, -1]].tolist() == [DAYS[0], DAYS[1] + 1]

@@ -319,7 +319,7 @@ def test_whatever_way_a_draw_with_learning_takes_it_asks_within_the_budget(monke
             }
         )
         plan = mv.plan(table, method="dp-synthetic", attributes=table.columns, missing="protect",
-                       domains="learnt", epsilon=3, delta=1e-6)  # fmt: skip
+                       domains="learn", epsilon=3, delta=1e-6)  # fmt: skip
         watch.noises, watch.choices, watch.weights = [], [], []
         measured, _ = plan.synthetic.draw(
             Counter([*plan.prepared.columns]), RandomSource.seeded(number)

@@ -24,5 +24,15 @@ def test_the_help_of_compare_speaks_of_comparing(tmp_path):
     """It offers no advice, which compare does not take, and says what its seed is for."""
     told = run("compare", "--help", folder=tmp_path, COLUMNS="80").stdout
     assert not re.search(r"--method\b|\bauto\b|protects nobody", told)
-    assert "3,5,10:100:10" in re.search(r"--k <(.*?)--epsilon", told, re.DOTALL)[1]
-    assert "protects nobody" in run("protect", "--help", folder=tmp_path, COLUMNS="80").stdout
+    assert "3,5,10:100:10" in re.search(r"--k TEXT(.*?)--epsilon", told, re.DOTALL)[1]
+
+
+def test_a_flag_of_protect_is_explained_in_one_line(tmp_path):
+    """At 80 columns, in groups, the commonest ten first."""
+    told = run("protect", "--help", folder=tmp_path, COLUMNS="80").stdout
+    flags = [line for line in told.splitlines() if line.startswith("  -")]
+    first, _, rest = told.partition("Most used:\n")[2].partition("\n\n")
+    assert (len(first.splitlines()), len(flags)) == (10, told.count("\n  -"))
+    wrapped = [line for line in rest.splitlines() if line.startswith(" " * 20)]
+    assert len(wrapped) <= 4  # the formats, and flags too long for their column
+    assert "Other" not in told

@@ -39,6 +39,7 @@ from microveil.cli.flags import (
     takes_requests,
     takes_text,
 )
+from microveil.cli.help import Command
 from microveil.errors import MicroveilError, RequestError, lines_of, stands_alone
 from microveil.files import written_formats
 from microveil.files.text import TextFormat
@@ -124,7 +125,7 @@ def microveil(
     """Publish a table about people so that the people cannot be found in it."""
 
 
-@app.command()
+@app.command(cls=Command)
 def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="A new folder for the people and their release.")
@@ -143,7 +144,7 @@ def demo(
     print_text(f"Other methods on these people: {comparison}")
 
 
-@app.command()
+@app.command(cls=Command)
 @takes_inspection
 def inspect(
     data: Data,
@@ -199,7 +200,7 @@ def inspect(
     print_text(f"Recipe written to {output}. Confirm its roles and types, then\n\n  {command}")
 
 
-@app.command()
+@app.command(cls=Command)
 @takes_request
 def advise(data: Data, *, request: dict[str, Any]) -> None:
     """Say what to expect of a request, and what would be better."""
@@ -222,47 +223,20 @@ def _free(stem: str, suffix: str = "") -> str:
 
 RELEASE = (
     flag("overwrite", bool, "Replace an earlier release."),
-    flag(
-        "public_report",
-        bool,
-        "Write a page that may be published with the release, FOLDER/report.html.",
-    ),
-    flag(
-        "custodian_report",
-        bool,
-        "Write the custodian's page, FOLDER-custodian/report.html, of more than 50,000 records "
-        "too: it takes longer than to protect them.",
-    ),
-    flag(
-        "with_measurements",
-        bool,
-        "dp-synthetic: publish the noisy counts and their margins too, FOLDER/measurements.json "
-        "and margins.json.",
-    ),
+    flag("public_report", bool, "Write a page that may be published too."),
+    flag("custodian_report", bool, "Write the report of 50,000 records or more too."),
+    flag("with_measurements", bool, "dp-synthetic: publish the noisy counts too."),
     flag("population", str, DECLARED["population"].help),
-    flag("ledger", Path, "Counts releases; by default microveil-ledger.jsonl beside FOLDER."),
-    flag(
-        "format", str, f"Of the release: {', '.join(written_formats())}; by default that of DATA."
-    ),
-    flag(
-        "into", str, "A table of PostgreSQL to be made too: postgresql://HOST/DATABASE?table=NAME."
-    ),
-    flag(
-        "escape_formulas",
-        bool,
-        "In CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
-    ),
-    flag(
-        "linkage",
-        bool,
-        "Link a sample with the original, for the custodian.",
-        default=True,
-        denied=True,
-    ),
+    flag("ledger", Path, "The file that counts releases."),
+    flag("format", str, f"{', '.join(written_formats())}; else as DATA."),
+    flag("into", str, "postgresql://HOST/DATABASE?table=NAME to be made too."),
+    flag("escape_formulas", bool, "In CSV, mark text that a spreadsheet would run."),
+    flag("findings", bool, "Say what was kept and found.", default=True, denied=True),
+    flag("linkage", bool, "Link a sample with the original.", default=True, denied=True),
 )
 
 
-@app.command()
+@app.command(cls=Command)
 @takes_request
 @takes("release", RELEASE)
 def protect(
@@ -271,14 +245,13 @@ def protect(
     *,
     release: dict[str, Any],
     spark: Annotated[
-        bool, typer.Option("--spark", help="Have Spark do it: a Parquet file, or a folder of them.")
+        bool, typer.Option("--spark", help="Have Spark do it; DATA is Parquet.")
     ] = False,
     show_values: Annotated[
         bool,
         typer.Option(
             "--show-values",
-            help="If values outside their bounds or categories are refused, name them here, for "
-            "the custodian.",
+            help="Name values that are refused, for the custodian.",
         ),
     ] = False,
     as_json: Json = False,
@@ -323,7 +296,7 @@ def protect(
     print_text(custodian_text(made.manifest.to_dict()))
 
 
-@app.command()
+@app.command(cls=Command)
 @takes_request
 def audit(
     data: Annotated[
@@ -417,7 +390,7 @@ MEASURED = (
 NAMES = flag("attributes", list, "Columns, with commas or repeated.")
 
 
-@app.command()
+@app.command(cls=Command)
 @takes_analyses
 @takes_text
 @takes("measured", MEASURED)
@@ -445,7 +418,7 @@ def assess(
         print_text(assessment.to_text())
 
 
-@app.command()
+@app.command(cls=Command)
 @takes_requests
 @takes_analyses
 def compare(
@@ -491,7 +464,7 @@ def compare(
         print_text(f"Risk-utility map: {drawn}")
 
 
-@app.command()
+@app.command(cls=Command)
 def reproduce(
     paper: Annotated[str, typer.Argument(help="idp-2025, kanon-2013, record-2018 or knoise.")],
     data: Annotated[list[str], typer.Option(help="NAME=FILE, repeated: the paper's data sets.")],
@@ -533,7 +506,7 @@ ATTACKED = (
 )
 
 
-@app.command()
+@app.command(cls=Command)
 @takes_text
 @takes("how", ATTACKED)
 @takes("codes", CODES)
@@ -562,7 +535,7 @@ def attack(
         print_text(report.to_text())
 
 
-@app.command()
+@app.command(cls=Command)
 def methods() -> None:
     """List the methods: what each is, needs and promises."""
     from microveil.commands.listing import methods_listed
@@ -570,7 +543,7 @@ def methods() -> None:
     print_text(methods_listed().to_text())
 
 
-@app.command("app")
+@app.command("app", cls=Command)
 def page(
     folder: Annotated[
         Path,

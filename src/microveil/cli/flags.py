@@ -33,6 +33,8 @@ __all__ = [
 ]
 
 Command = Callable[..., None]
+# What a flag takes, as its help shows it.
+METAVARS = {str: "TEXT", Path: "PATH", int: "N", float: "NUMBER", list: "A,B", dict: "NAME=X"}
 
 Data = Annotated[
     str,
@@ -45,7 +47,7 @@ Data = Annotated[
 Original = Annotated[str, typer.Argument(help="The table before.")]
 Protected = Annotated[str, typer.Argument(help="The table after, or the folder of its release.")]
 Folder = Annotated[
-    Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
+    Path, typer.Option("-o", "--output", help="Folder for the release.", metavar="FOLDER")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Shuffled = Annotated[
@@ -79,7 +81,10 @@ def flag(
         default = False
     kind: Any = list[str] if taken in (list, dict) else taken
     kind = kind | None if default is None else kind
-    option = Annotated[kind, typer.Option(written, help=words)]
+    option = Annotated[
+        kind,
+        typer.Option(written, help=words, metavar=METAVARS.get(taken), show_default=not denied),
+    ]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option
     )
@@ -143,35 +148,30 @@ TEXT = (
     flag(
         "separator",
         str,
-        "What separates the fields of a file of text: by default a comma, a tab in TSV, a "
-        "semicolon where commas are decimal marks.",
+        "Between fields: a comma unless said.",
     ),
-    flag("decimal", str, "The decimal mark of a file of text: . or , and by default a point."),
+    flag("decimal", str, "The decimal mark: . or ,"),
     flag(
         "encoding",
         str,
-        "The encoding of a file of text, by default UTF-8, or of an SPSS, Stata or SAS file that "
-        "does not say its own.",
+        "UTF-8 unless said.",
     ),
     flag(
         "dates",
         str,
-        "In which order dates of a file of text have day, month and year: DMY reads 31.12.1990 "
-        "and 31/12/1990, MDY and YMD alike; by default YYYY-MM-DD alone.",
+        "DMY reads 31.12.1990; else YYYY-MM-DD.",
     ),
     flag(
         "thousands",
         str,
-        "What separates thousands in a file of text: . , ' or a space, by default nothing.",
+        "What separates thousands: . , ' or a space.",
     ),
 )
-RECIPE = flag("recipe", Path, "A recipe; flags override it.")
+RECIPE = flag("recipe", Path, "A recipe; flags come before it.")
 # What is read off a file, each shown behind what it spares a person to declare.
 READ_OFF = {
-    "categories": flag(
-        "bounds_from_data", float, "Read bounds from the data, times this factor: a leak."
-    ),
-    "resolution": flag("resolution_from_data", bool, "Take the decimals seen in the data."),
+    "categories": flag("bounds_from_data", float, "Read bounds off the data, times this: a leak."),
+    "resolution": flag("resolution_from_data", bool, "Take the decimals seen in the data: a leak."),
 }
 CODES = tuple(flag(name, list, DECLARED[name].help) for name in ("missing_codes", "missing_values"))
 SAMPLE = flag(
@@ -264,10 +264,7 @@ takes_inspection = takes(
     "request",
     REQUEST,
     _of_one,
-    helps={
-        "scope": "What the epsilon must cover: cluster, vector or row; the recipe asks for a "
-        "method that does."
-    },
+    helps={"scope": "Ask for what covers cluster, vector or row."},
 )
 # The same for a command that goes through methods, which it has a flag of its own for.
 takes_requests = takes(
@@ -276,9 +273,9 @@ takes_requests = takes(
     _of_many,
     without=("method",),
     helps={
-        "k": "Least records in a cluster: a list with ranges, 3,5,10:100:10.",
-        "epsilon": "The budgets, above 0: a list with ranges, 0.1,1:5:1.",
-        "seed": "Decides what is drawn; by default a fresh one, recorded in the results.",
+        "k": "A list with ranges, 3,5,10:100:10.",
+        "epsilon": "A list with ranges, 0.1,1:5:1.",
+        "seed": "What is drawn; else a fresh one, recorded.",
     },
 )
 takes_text = takes("text", TEXT, text_format)

@@ -69,6 +69,7 @@ def protect_file(
     *,
     public_report: bool = False,
     custodian_report: bool = False,
+    findings: bool = True,
     linkage: bool = True,
     overwrite: bool = False,
     ledger: str | Path | None = None,
@@ -83,8 +84,9 @@ def protect_file(
     """Protect the table of a file and write the release.
 
     ``folder`` gets what may be published, and the custodian's appears beside it. A custodian's page
-    of more than 50,000 records is made where it is asked for; ``linkage`` links a sample with the
-    original, for the custodian. What says how the release is written is as for `Release.write`.
+    of more than 50,000 records is made where it is asked for; ``findings`` hold the release against
+    its original, and ``linkage`` links a sample, for the custodian. What says how the release is
+    written is as for `Release.write`.
     ``show`` gets a line for each column with values outside its domain, these values among it,
     where they are why the table is refused.
 
@@ -121,6 +123,7 @@ def protect_file(
             folder,
             said,
             custodian_report=custodian_report,
+            findings=findings,
             linkage=linkage,
             ledger=ledger,
             escape_formulas=escape_formulas,
@@ -159,8 +162,9 @@ def _publishable(release: Release) -> str:
     return publishable_report(release)
 
 
-def _page_of(original: polars.DataFrame, progress: Progress) -> Callable[[Release], str]:
+def _page_of(planned: Plan, frame: Frame, progress: Progress) -> Callable[[Release], str]:
     """Return what writes the custodian's page."""
+    original = _kept(planned, frame).lazy().collect()
 
     def page(written: Release) -> str:
         from microveil.report import custodian_report
@@ -177,6 +181,7 @@ def _release_of(
     said: Mapping[str, Any],
     *,
     custodian_report: bool,
+    findings: bool,
     linkage: bool,
     ledger: str | Path | None,
     escape_formulas: bool,
@@ -216,14 +221,16 @@ def _release_of(
         input=source.origin,
         **kept_of_recipe(said.get("recipe"), source.text),
     )
-    original = _kept(planned, source.frame)
-    release = with_findings(release, planned, original, asked, linkage=linkage, progress=progress)
+    if findings:
+        release = with_findings(
+            release, planned, source.frame, asked, linkage=linkage, progress=progress
+        )
     too_long = [
         name for name, column in release.schema.items() if form.carries.loses(column.labels)
     ]
     if too_long:
         release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
-    page = _page_of(original.lazy().collect(), progress) if is_reported else None
+    page = _page_of(planned, source.frame, progress) if is_reported else None
     return release, {"format": form.name, "text": _text_of(source, form), "report": page}
 
 
@@ -276,27 +283,27 @@ def _refuse_guessed_types(prepared: Prepared) -> None:
         )
 
 
-def _kept(planned: Plan, frame: Frame) -> Frame:
-    """Return the table of a file without the records of units that were left out."""
+def _kept(planned: Plan, original: Any) -> Any:
+    """Return a table without the records of units that were left out."""
     if planned.units is None or not planned.units.n_dropped:
-        return frame
-    kept: Frame = rebuilt(planned.table, {}, frame.collect_schema().names())
-    return kept
+        return original
+    return rebuilt(planned.table, {}, planned.table.names)
 
 
 def with_findings(
     release: Release,
     planned: Plan,
-    original: Frame,
+    original: Any,
     asked: Mapping[str, Any],
     *,
-    linkage: bool | str,
-    progress: Progress,
+    linkage: bool | str = True,
+    progress: Progress = lambda _step: None,
 ) -> Release:
     """Hold a release against its original, and write what was found into its manifest.
 
     Before the release is written: it and what its custodian reads appear together or not at all.
     """
+    original = _kept(planned, original)
     codes, memory, n_records = codes_of(asked), asked.get("memory"), planned.table.n_records
     at_once = columns_at_once(n_records, None if memory is None else bytes_of(memory))
     if isinstance(original, polars.LazyFrame) and linkage is True:

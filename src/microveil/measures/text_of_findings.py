@@ -21,21 +21,22 @@ __all__ = ["custodian_lines", "custodian_text", "linkage_found", "warnings_of"]
 # So many values that moved are named, and the others counted.
 NAMED = 3
 LONGEST_NAME = 16  # in a table of 80 columns
+NOT_HELD = "It was not held against its original: microveil assess says what was kept."
 
 
 def custodian_lines(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what the custodian is to read of a release, a line each; by its manifest."""
-    return tuple(map(one_line, (*_prose(manifest), *_kept(manifest["findings"]))))
+    return tuple(map(one_line, (*_prose(manifest), *_kept(_found(manifest)))))
 
 
 def custodian_text(manifest: Mapping[str, Any]) -> str:
     """Return the same for a terminal, with the worst columns as a table."""
-    columns = _moves(manifest["findings"])
+    columns = _moves(_found(manifest))
     rows = ((shortened(name, LONGEST_NAME), *cells) for name, *cells in worst_rows(columns))
     lines = (
         *(wrapped(one_line(line), "  ") for line in _prose(manifest)),
         *(aligned([HEADS, *rows], indent="  ") if columns else ()),
-        *(wrapped(one_line(line), "  ") for line in _kept(manifest["findings"])),
+        *(wrapped(one_line(line), "  ") for line in _kept(_found(manifest))),
     )
     return "\n".join(lines)
 
@@ -70,7 +71,11 @@ def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
 
 def _prose(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Say what moved and who was found again, and what is to be known of the plan."""
-    found, notes = manifest["findings"], manifest["custodian_notes"]
+    found, notes = _found(manifest), manifest["custodian_notes"]
+    if not found:
+        yield NOT_HELD
+        yield from notes
+        return
     warnings, worst = warnings_of(found), found["worst_attribute"]
     yield from warnings
     farthest = worst and (worst["attribute"], worst["distance"], worst["measure"])
@@ -78,6 +83,12 @@ def _prose(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield most_moved(moves, farthest).sentence
     yield linkage_found(found).sentence
     yield from (note for note in notes if note not in warnings)
+
+
+def _found(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what was found of a release: nothing where it was not held against its original."""
+    found: Mapping[str, Any] = manifest.get("findings", {})
+    return found
 
 
 def _kept(found: Mapping[str, Any]) -> Sequence[str]:

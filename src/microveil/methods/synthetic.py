@@ -463,7 +463,7 @@ METHODS = (
         without_units=None,
         arguments={
             "target": (),
-            "domains": ("learnt", "declared"),
+            "domains": ("learn", "declared"),
             "structure": ("graph", "tree", "independent"),
             "rules": (),
             "n_records": (),

@@ -175,12 +175,12 @@ class Arguments:
     """The arguments of `microveil.protect`, beside the table: as they are given, and by default."""
 
     method: str | None = argument(
-        "See microveil methods; auto takes the best for --scope.",
+        "See microveil methods; auto takes the best.",
         "the id of a method, or auto",
         reading.method,
     )
     k: int | Literal["auto"] | None = argument(
-        "Least records in a cluster; auto takes advice.",
+        "Least records in a cluster, or auto.",
         "a whole number of 1 or more, or auto",
         reading.cluster_size,
         entry=int | Literal["auto"],
@@ -189,40 +189,40 @@ class Arguments:
         "The budget, above 0.", "a number above 0", reading.epsilon, entry=Number
     )
     delta: "float | Fraction" = argument(
-        "dp-synthetic: the chance left to what epsilon does not bound; 0 by default.",
+        "dp-synthetic: the chance epsilon leaves out.",
         "a number from 0 to below 1",
         reading.delta,
         entry=Number,
         default=0,
     )
     scope: str | None = argument(
-        "What the epsilon must cover: cluster, vector or row. Else refused.",
+        "Refuse what covers less: cluster, vector, row.",
         choices=("cluster", "vector", "row"),
     )
     attributes: Iterable[str] | None = argument(
-        "Columns, with commas or repeated.", *COLUMNS, column="role"
+        "Columns to protect, with commas.", *COLUMNS, column="role"
     )
     keep: Iterable[str] = argument(
         "Columns to release unprotected.", *COLUMNS, column="role", default=()
     )
     unit: str | None = argument(
-        "Records with one value of this column are one person's, or one household's.",
+        "Column of the person or household of a record.",
         "the name of a column",
         reading.column_name,
     )
     max_rows: int | None = argument(
-        "laplace, pram, dp-synthetic: how many records one unit may have; see --outside.",
+        "Most records of one unit; see --outside.",
         "a whole number of 1 or more",
         reading.max_rows,
         flag=int,
     )
     unit_attributes: Iterable[str] = argument(
-        "laplace, pram: attributes that are one value a unit, drawn once and copied.",
+        "laplace, pram: columns of one value a unit.",
         *COLUMNS,
         default=(),
     )
     bounds: Mapping[str, tuple[Any, Any]] | None = argument(
-        "A column's domain: NAME=0:150000.",
+        "From where to where: NAME=0:150000.",
         "by column two numbers or dates; of text a list of categories",
         reading.by_column,
         dict,
@@ -230,16 +230,16 @@ class Arguments:
         column="bounds",
     )
     categories: Mapping[str, Any] | None = argument(
-        "A column's categories: NAME=North,South.",
+        "All categories: NAME=North,South.",
         "by column a list of text, whole numbers or yes/no",
         reading.by_column,
         dict,
-        more={"ordered": (dict, "Its categories in an order that counts: NAME=low,middle,high.")},
+        more={"ordered": (dict, "Those in an order: NAME=low,middle,high.")},
         entry=list[str | int | bool] | tuple[str, ...],
         column="categories",
     )
     resolution: Mapping[str, Any] | None = argument(
-        "A column's step: NAME=0.01.",
+        "The step of numbers: NAME=0.01.",
         "by column a number above 0",
         reading.by_column,
         dict,
@@ -247,24 +247,24 @@ class Arguments:
         column="resolution",
     )
     accept: Literal["file"] | None = argument(
-        "file: take what the file declares, code lists and missing codes, as publicly known.",
+        "file: what it declares is publicly known.",
         choices=("file",),
     )
     codebook: str | Path | None = argument(
-        "A codebook whose domains are publicly known: CSV, Table Schema (.json) or DDI (.xml).",
+        "What is publicly known: CSV, .json, DDI .xml.",
         "the path of a file",
         reading.codebook,
     )
     outside: Literal["error", "clamp"] = argument(
-        "error or clamp.", choices=("error", "clamp"), default="error"
+        "Values outside the domain: error or clamp.", choices=("error", "clamp"), default="error"
     )
     missing: Literal["error", "keep", "protect"] | Mapping[str, Literal["never"]] = argument(
-        "error, keep, or protect: missing is a value like another (dp-synthetic, pram, mdav).",
+        "Missing cells: error, keep or protect.",
         choices=("error", "keep", "protect"),
         default="error",
     )
     never_missing: Iterable[str] | Mapping[str, Literal["never"]] | None = argument(
-        "Columns that never lack a value, whatever --missing says; one that does is refused.",
+        "Columns that must not lack a value.",
         "names of columns",
         reading.never_missing,
         list,
@@ -272,7 +272,7 @@ class Arguments:
         column="missing",
     )
     missing_codes: Mapping[str, Any] | None = argument(
-        "A column's codes for missing values: NAME=-9,99999998.",
+        "Codes for missing values: NAME=-9,9998.",
         "by column a list of numbers, dates or text",
         reading.missing_codes,
         dict,
@@ -280,22 +280,24 @@ class Arguments:
         column="missing_codes",
     )
     missing_values: Iterable[str] = argument(
-        "Text that means missing in every column: NA,.,?",
+        "Text that means missing: NA,.,?",
         "text, with commas or repeated",
         reading.missing_values,
         list,
         default=(),
     )
     missing_reasons: bool = argument(
-        "Write the codes of missing cells into the release: reasons kept apart.",
+        "Write the codes of missing cells out.",
         *YES_OR_NO,
         default=False,
     )
     exact_cells: Literal["refuse", "allow", "widen"] = argument(
-        "refuse, allow or widen.", choices=("refuse", "allow", "widen"), default="refuse"
+        "Cells left exact: refuse, allow or widen.",
+        choices=("refuse", "allow", "widen"),
+        default="refuse",
     )
     partition: str | None = argument(
-        "record-dp: mdav, ranking, optimal or noise-aware; idp-vector: ranking or noise-aware.",
+        "record-dp, idp-vector: how clusters form.",
         choices=("ranking", "optimal", "noise-aware", "mdav", "mdav-insensitive", "v-mdav"),
     )
     composition: str | None = argument(
@@ -305,7 +307,7 @@ class Arguments:
         "kanon-dp: global or vector.", choices=("global", "local", "cluster-local", "vector")
     )
     blocks: Iterable[Iterable[str]] | None = argument(
-        "Columns microaggregated together: A,B; repeated for each block.",
+        "Columns microaggregated together; repeated.",
         "lists of columns",
         reading.blocks,
         list,
@@ -317,7 +319,7 @@ class Arguments:
     every: str | None = argument("k-pram, k-noise: group or average.", choices=("group", "average"))
     # k-pram and k-noise are asked for in one recipe, each with a law of its own.
     noise: str | None = argument(
-        "k-noise: uniform, laplace, gaussian, triangular; k-pram: draw, permutation.",
+        "k-noise, k-pram: the law of the noise.",
         choices=("uniform", "laplace", "gaussian", "triangular", "draw", "permutation"),
         passes_over=True,
     )
@@ -330,17 +332,17 @@ class Arguments:
         column="matrix",
     )
     target: str | Mapping[str, Any] | None = argument(
-        "dp-synthetic: the column to be predicted from the others; NAME=50000 cuts it there.",
+        "What others predict; NAME=50000 cuts it there.",
         "the name of a column, or one with a number",
         reading.target,
         entry=str | dict[str, Number | datetime.date],
     )
     domains: str | None = argument(
-        "dp-synthetic: learnt within the budget where not declared, or declared: else refused.",
-        choices=("learnt", "declared"),
+        "Not declared: learn it, or declared: refuse.",
+        choices=("learn", "declared"),
     )
     structure: str | None = argument(
-        "dp-synthetic: graph, tree or independent.", choices=("graph", "tree", "independent")
+        "Pairs measured: graph, tree or independent.", choices=("graph", "tree", "independent")
     )
     rules: Iterable[str] = argument(
         "dp-synthetic: rules that every released record keeps.",
@@ -350,17 +352,14 @@ class Arguments:
         more={
             "rule": (
                 list,
-                (
-                    "dp-synthetic: every released record keeps it: 'TAX <= INCOME', 'AGE < 16 "
-                    "implies WAGE == 0', 'AGE == YEAR - BIRTH'; repeated."
-                ),
+                "A rule that records keep: 'TAX <= INCOME'.",
             )
         },
         entry=list[str],
         default=(),
     )
     n_records: int | None = argument(
-        "dp-synthetic: how many records to draw; by default as many as there are.",
+        "How many records to draw; else as many.",
         "a whole number",
         reading.n_records,
         flag=int,
@@ -383,17 +382,17 @@ class Arguments:
         more={
             "shuffle_columns": (
                 bool,
-                "Each attribute in a random order of its own: no row is a person's.",
+                "Each column in an order of its own.",
             )
         },
         entry=bool | Literal["rows", "columns"],
     )
     looked_at: Literal["data", "public"] | None = argument(
-        "data or public: by what figures method, k or epsilon were chosen.",
+        "The request was chosen by: data or public.",
         choices=("data", "public"),
     )
     seed: int | None = argument(
-        "Experiments only: protects nobody.", "a whole number", reading.seed, flag=int
+        "For experiments: protects nobody.", "a whole number", reading.seed, flag=int
     )
     types: Mapping[str, str] | None = argument(
         "What a column must hold.",
@@ -404,29 +403,29 @@ class Arguments:
         column="type",
     )
     population: str | None = argument(
-        "Who the people are: a ledger then counts all releases of theirs.",
+        "Who they are: the ledger counts releases.",
         "a name",
         reading.population,
     )
     engine: str = argument(
-        "Outdated: use --spark for Spark, and leave it out otherwise.",
+        "Outdated: see --spark.",
         "the name of an engine",
         reading.engine,
         default=DEFAULT,
     )
     memory: int | str | None = argument(
-        "How much memory may be taken, 2GB for example; by default four fifths of what is free.",
+        "Most memory, such as 2GB; else 4/5 of the free.",
         "a number of bytes, or text with MB or GB",
         reading.memory,
         entry=str | int,
     )
     scratch: str | Path | None = argument(
-        "spark: the folder for scratch files, which the driver and all executors see.",
+        "A folder that driver and executors see.",
         "the path of a folder",
         reading.scratch,
     )
     record_id: str | None = argument(
-        "spark: the column that decides between records of equal values.",
+        "Column that orders records of equal values.",
         "the name of a column",
         reading.column_name,
     )

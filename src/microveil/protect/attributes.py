@@ -89,7 +89,7 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
 
 def _or_learn(request: Request) -> str:
     """Say how a domain would be learnt, of a request that could."""
-    if "new table" not in request.method.can or request["domains"] != "learnt":
+    if "new table" not in request.method.can or request["domains"] != "learn":
         return ""
     return ", or allow a delta, and it is learnt: --delta 1e-9 (delta=1e-9)"
 

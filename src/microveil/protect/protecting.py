@@ -1,6 +1,8 @@
 """The main verb: a table in, a protected table and its guarantee out."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from microveil.protect.arguments import SPARK, Arguments, warn_of_outdated
 from microveil.protect.draw import plan_and_draw
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_of, refuse_exact_cells
+from microveil.protect.reading import yes_or_no
 from microveil.protect.recipe import takes
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
@@ -24,6 +27,13 @@ __all__ = ["plan", "protect"]
 
 Frame = TypeVar("Frame")
 Listed = ParamSpec("Listed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToProtect(Arguments):
+    """The arguments of a release, and what `protect` alone takes."""
+
+    findings: bool = False
 
 
 class _Protect(Protocol[Listed]):
@@ -51,7 +61,7 @@ def _of_its_frame(verb: Callable[Concatenate[Any, Listed], Release]) -> _Protect
 
 @_of_its_frame
 @stands_alone
-@takes(Arguments)
+@takes(ToProtect)
 def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     """Protect a table about people and say truthfully what that guarantees.
 
@@ -200,7 +210,7 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     target : str or dict, optional
         For "dp-synthetic": the attribute that the others are to predict, and of numbers where it
         is cut in two: "INCOME", {"INCOME": 50_000}.
-    domains : {"learnt", "declared"}, optional
+    domains : {"learn", "declared"}, optional
         For "dp-synthetic": whether categories, bounds and decimals that are not declared are learnt
         from the table within epsilon and delta, or refused. Nothing is learnt without a delta.
     structure : {"graph", "tree", "independent"}, optional
@@ -211,6 +221,9 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         docs/rules.md.
     n_records : int, optional
         For "dp-synthetic": how many records to draw; by default as many as there are.
+    findings : bool
+        Hold the release against its original too, as the command line does: what moved, which
+        relations were kept and who is found again stand in ``release.manifest``, the custodian's.
     sensitivity : {"global", "vector"}, optional
         For "kanon-dp". Choices that a method has no step for are accepted, and the manifest
         and the notes say that they were unused.
@@ -241,12 +254,23 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
+    findings = yes_or_no(asked.get("findings", False), "findings")
+    asked = {name: value for name, value in asked.items() if name != "findings"}
     if _is_in_spark(table, asked):
         from microveil.protect.spark.protecting import protect_in_spark
 
+        if findings:
+            rule, remedy = "Spark holds no release against its original", "leave it out"
+            raise RequestError("findings", rule, remedy)
         return protect_in_spark(table, asked)
     planned, drawn = plan_and_draw(settle(table, asked))
-    return released(planned, drawn)
+    release = released(planned, drawn)
+    if not findings:
+        return release
+    # The room above, which is loaded where it is asked for.
+    above = import_module("microveil.commands.files")
+    held: Release = above.with_findings(release, planned, table, asked)
+    return held
 
 
 def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:

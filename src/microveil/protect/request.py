@@ -126,7 +126,7 @@ class Request:
     @property
     def learns(self) -> bool:
         """Whether domains that are not declared are learnt within the budget."""
-        return "new table" in self.method.can and self["domains"] == "learnt" and self.delta > 0
+        return "new table" in self.method.can and self["domains"] == "learn" and self.delta > 0
 
     @property
     def chosen_by_data(self) -> bool:
@@ -234,7 +234,7 @@ def _values(
     defaults = {a.name: a.default for a in general}
     if "new table" in method.can:  # whose rows are nobody's: values may be clamped
         defaults["outside"] = "clamp"
-        if own["domains"] == "learnt" and read.get("delta"):
+        if own["domains"] == "learn" and read.get("delta"):
             defaults["missing"] = "protect"  # being missing is one more value that is learnt
     values = {name: read.get(name, default) for name, default in defaults.items()}
     values |= {"method": method, "delta": Fraction(values["delta"]), "k": 1}
