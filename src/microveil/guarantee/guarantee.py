@@ -291,11 +291,15 @@ class Guarantee:
         delta = f", delta {six_digits(self.delta)}" if self.delta else ""
         whose = "" if self.unit.column is None else f" for {self.unit.in_words}"
         budget = f"epsilon {six_digits(self.epsilon)}{delta}{whose}"
-        lines = [f"{budget}, {self.model_in_words}, {rows}:"]
-        for scope, cover in self.scopes.by_scope.items():
-            own = cover.exact_epsilon
-            said = "not covered" if own is None else f"epsilon {six_digits(own)}"
-            lines.append(f"  {scope} scope: {said}")
+        first = f"{budget}, {self.model_in_words}, {rows}:"
+        covers = {scope: cover.exact_epsilon for scope, cover in self.scopes.by_scope.items()}
+        if {*covers.values()} == {self.scopes.row.exact_epsilon} != {None}:
+            lines = [f"{first} cluster, vector and row scope"]
+        else:
+            said = {
+                s: f"epsilon {six_digits(e)}" if e else "not covered" for s, e in covers.items()
+            }
+            lines = [first, *(f"  {scope} scope: {own}" for scope, own in said.items())]
         return "\n".join([*lines, *(f"  {proviso}" for proviso in self.provisos)])
 
     @property

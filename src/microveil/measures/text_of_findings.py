@@ -1,6 +1,7 @@
 """What was found of a release, in the sentences and the table that its custodian reads."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from microveil.measures.base import Figure
@@ -26,17 +27,19 @@ NOT_HELD = "It was not held against its original: microveil assess says what was
 
 def custodian_lines(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what the custodian is to read of a release, a line each; by its manifest."""
-    return tuple(map(one_line, (*_prose(manifest), *_kept(_found(manifest)))))
+    return tuple(map(one_line, (*chain(*_prose(manifest)), *_kept(_found(manifest)))))
 
 
 def custodian_text(manifest: Mapping[str, Any]) -> str:
     """Return the same for a terminal, with the worst columns as a table."""
-    columns = _moves(_found(manifest))
+    found = _found(manifest)
+    columns = _moves(found)
     rows = ((shortened(name, LONGEST_NAME), *cells) for name, *cells in worst_rows(columns))
+    moved, *others = _prose(manifest, in_table=bool(columns))
     lines = (
-        *(wrapped(one_line(line), "  ") for line in _prose(manifest)),
+        *(wrapped(one_line(line), "  ") for line in moved),
         *(aligned([HEADS, *rows], indent="  ") if columns else ()),
-        *(wrapped(one_line(line), "  ") for line in _kept(_found(manifest))),
+        *(wrapped(one_line(line), "  ") for line in (*_kept(found), *chain(*others))),
     )
     return "\n".join(lines)
 
@@ -69,20 +72,23 @@ def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
     )
 
 
-def _prose(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Say what moved and who was found again, and what is to be known of the plan."""
+def _prose(manifest: Mapping[str, Any], *, in_table: bool = False) -> Iterator[list[str]]:
+    """Say what moved, who was found again, and what is to be known of the plan.
+
+    Which columns moved most goes unsaid where a table says it.
+    """
     found, notes = _found(manifest), manifest["custodian_notes"]
     if not found:
-        yield NOT_HELD
-        yield from notes
+        yield [NOT_HELD]
+        yield notes
         return
-    warnings, worst = warnings_of(found), found["worst_attribute"]
-    yield from warnings
+    warnings, worst = [*warnings_of(found)], found["worst_attribute"]
     farthest = worst and (worst["attribute"], worst["distance"], worst["measure"])
-    if (moves := _moves(found)) or farthest:
-        yield most_moved(moves, farthest).sentence
-    yield linkage_found(found).sentence
-    yield from (note for note in notes if note not in warnings)
+    moves = {} if in_table else _moves(found)
+    is_said = not in_table and (moves or farthest)
+    yield [*warnings, *([most_moved(moves, farthest).sentence] if is_said else [])]
+    yield [linkage_found(found).sentence]
+    yield [note for note in notes if note not in warnings]
 
 
 def _found(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
