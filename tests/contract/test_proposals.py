@@ -64,8 +64,9 @@ def test_a_method_that_does_not_cover_the_scope_is_refused_with_those_that_do(sc
 def test_a_unit_and_its_records_are_kept_and_asked_for():
     """By a method that protects units; how many records one has is left to type."""
     table = pl.DataFrame({"HH": np.arange(400) // 2, "AGE": PEOPLE["AGE"]})
+    assert tomllib.loads(proposed_recipe(table, unit="HH").text)["method"] == "dp-synthetic"
     for asked, left in (({"unit": "HH"}, ("max_rows",)), ({"unit": "HH", "max_rows": 2}, ())):
-        proposed = proposed_recipe(table, **asked)
+        proposed = proposed_recipe(table, **asked, scope="vector")
         assert proposed.left == left
         read = read_recipe(tomllib.loads(proposed.text))
         assert {name: read.get(name) for name in asked} == asked
@@ -223,8 +224,9 @@ def test_without_the_word_one_line_offers_it(survey):
 def test_codes_in_no_order_are_left_out_of_what_cannot_take_them(survey, tmp_path):
     """Averages of codes mean nothing: the custodian is told, and the recipe works."""
     done = run(
-        "inspect", survey, "--accept", "file", "--missing", "keep", "-o", "r.toml", folder=tmp_path
-    )
+        "inspect", survey, "--accept", "file", "--missing", "keep", "--scope", "cluster",
+        "-o", "r.toml", folder=tmp_path,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "The file lists its codes in no order, and idp-cbls" in " ".join(done.stdout.split())
     done = run("protect", survey, "--recipe", "r.toml", "-o", "out", folder=tmp_path)

@@ -39,9 +39,11 @@ def test_an_encoding_that_is_said_is_taken(tmp_path, suffix, encoding):
     read = mv.read(path, encoding=encoding)
     assert read.frame["T"].to_list() == [FOREIGN, "x", "y", "z"]
     assert read.schema["AGE"].labels.column == FOREIGN
-    done = run("inspect", path.name, "--encoding", encoding, "-o", "r.toml", folder=tmp_path)
+    asked = ["--method", "dp-um", "--k", "2", "--epsilon", "1"]
+    said = ["--encoding", encoding, "-o", "r.toml"]
+    done = run("inspect", path.name, *said, *asked, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    asked = ["--recipe", "r.toml", "--keep", "T", "--method", "dp-um", "--k", "2", "--epsilon", "1"]
+    asked = ["--recipe", "r.toml", "--keep", "T"]
     domain = ["--attributes", "AGE", "--bounds", "AGE=0:99", "--resolution", "AGE=1"]
     done = run(
         "protect", path.name, *asked, *domain, "--format", "csv", "-o", "out", folder=tmp_path

@@ -111,7 +111,8 @@ def test_fifteen_digits_are_told_apart(make, values):
 def test_a_file_with_decimals_is_inspected_protected_and_assessed(tmp_path):
     """The recipe that inspect writes of a Parquet file says decimal, and its columns are used."""
     in_polars(VALUES * 4).write_parquet(tmp_path / "people.parquet")
-    run("inspect", "people.parquet", "--show-values", "-o", "r.toml", folder=tmp_path)
+    said = ["--method", "idp-cbls", "--show-values", "-o", "r.toml"]
+    run("inspect", "people.parquet", *said, folder=tmp_path)
     recipe = (tmp_path / "r.toml").read_text()
     assert 'type = "decimal"' in recipe
     assert "resolution = 0.01" in recipe

@@ -13,9 +13,9 @@ from microveil.protect.parts import AUTO
 
 __all__ = ["check_scope", "method_asked", "request_for", "request_lines"]
 
-# What is proposed by scope where no method was named, beside epsilon; None where no scope was.
-BY_SCOPE: Mapping[Scope | None, Mapping[str, Any]] = {
-    None: {"method": "idp-cbls", "k": 10},
+# What is proposed by scope where no method was named, beside epsilon; where no scope was, what
+# covers most.
+BY_SCOPE: Mapping[Scope, Mapping[str, Any]] = {
     Scope.CLUSTER: {"method": "idp-cbls", "k": 10},
     Scope.VECTOR: {"method": "idp-vector", "partition": "noise-aware", "k": 3},
     Scope.ROW: {"method": "dp-synthetic"},
@@ -66,22 +66,16 @@ INDENT, GAP = 25, 27  # where comments stand
 def method_asked(asked: Mapping[str, Any]) -> Method | None:
     """Return the method that is asked for, or the one that is proposed; None where advice chooses.
 
-    >>> method_asked({"scope": "row"}).id, method_asked({"unit": "HOUSEHOLD"}).id
+    >>> method_asked({}).id, method_asked({"scope": "vector", "unit": "HOUSEHOLD"}).id
     ('dp-synthetic', 'laplace')
-    >>> method_asked({"delta": 1e-9}).id
-    'dp-synthetic'
     """
     named = asked.get("method") or _proposed(asked)["method"]
     return None if named == AUTO else METHODS[named]
 
 
 def _proposed(asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    scope = asked.get("scope")
-    if asked.get("delta") and scope is None:  # which a new table alone has a use for
-        return BY_SCOPE[Scope.ROW]
-    if asked.get("unit") is not None and scope != Scope.ROW:
-        return OF_UNITS
-    return BY_SCOPE[None if scope is None else Scope(scope)]
+    scope = Scope(asked.get("scope") or Scope.ROW)
+    return OF_UNITS if asked.get("unit") is not None and scope != Scope.ROW else BY_SCOPE[scope]
 
 
 def check_scope(asked: Mapping[str, Any], n_records: int) -> None:
