@@ -211,6 +211,16 @@ def test_a_labelled_survey_needs_no_entry_where_domains_are_learnt(survey):
     assert "to have a count of its own" in left_to_type(proposed).to_text()
 
 
+def test_nothing_is_said_of_learning_where_all_is_declared(tmp_path):
+    """Neither categories nor numbers are left to learn: no sentence without a subject."""
+    mv.invented_people(400).write_csv(tmp_path / "people.csv")
+    asked = {"attributes": ["AGE", "REGION"], "bounds": {"AGE": (16, 110)}}
+    asked["categories"] = {"REGION": ["North", "East", "South", "West"]}
+    people = tmp_path / "people.csv"
+    _, proposed = inspect_file(people, None, None, epsilon=9.0, delta=1e-9, **asked)
+    assert "budget" not in left_to_type(proposed).to_text()
+
+
 def test_without_the_word_one_line_offers_it(survey):
     """In place of a page of commented lists; it counts as one entry that is left to type."""
     _, proposed = inspect_file(survey, None, None, method="dp-synthetic")

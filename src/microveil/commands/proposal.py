@@ -107,6 +107,8 @@ def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, Prop
         said.append(f"A category needs about {max(texts):,} records to keep its name")
     if numbers:
         said.append(f"a number {max(numbers):,} to have a count of its own")
+    if not said:
+        return ""
     sentence = ", and ".join(said)
     return f"{sentence[:1].upper()}{sentence[1:]}: at this budget, for so many columns and records."
 
