@@ -92,6 +92,7 @@ test-browser: $(VENV)/.installed-test,browser ## Drive the page in a browser: Ch
 pictures: test-browser ## Take the pictures of the docs anew
 	mkdir -p docs/pictures
 	cp build/pictures/docs/*.png docs/pictures
+	PYTHONPATH=tests $(BIN)/python tests/report_pictures.py
 
 test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record
 	$(PYTEST) -m record tests/record

@@ -34,11 +34,11 @@ def layers() -> list[str]:
     rules = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
     floors = reversed(rules["contracts"][0]["layers"])
     rows = [
-        f"| {number} | `{room}` | {_subject(room)} |"
+        f"|{number}|`{room}`|{_subject(room)}|"
         for number, floor in enumerate(floors, start=1)
         for room in re.split(r" [|:] ", floor)
     ]
-    return ["| layer | room | what it is for |", "|---|---|---|", *rows]
+    return ["|layer|room|what it is for|", "|---|---|---|", *rows]
 
 
 def _subject(room: str) -> str:
@@ -112,6 +112,32 @@ def _methods(argument: "Argument") -> str:
     return f"every but {', '.join(others)}" if few else ", ".join(using)
 
 
+def methods() -> list[str]:
+    """Make the table of the methods: what each is, needs and offers, and its source."""
+    from microveil.methods import methods as listed
+
+    rows = [
+        f"|[`{one['id']}`](methods/{_page(one['id'])}.md)|{one['title']}|"
+        f"{', '.join(f'`{name}`' for name in one['needs'])}|"
+        f"{', '.join(f'`{name}`' for name in one['offers']) or '-'}|{one['source']}|"
+        for one in listed()
+    ]
+    return ["|method|what it is|needs|offers|source|", "|---|---|---|---|---|", *rows]
+
+
+def _page(method: str) -> str:
+    """Return the page of a method: its own, or one whose first line names it."""
+    folder = ROOT / "docs" / "methods"
+    if (folder / f"{method}.md").exists():
+        return method
+    named = re.compile(rf"(?<![\w-]){method}(?![\w-])")
+    return next(
+        page.stem
+        for page in sorted(folder.glob("*.md"))
+        if named.search(page.read_text("utf-8").splitlines()[0])
+    )
+
+
 def measures() -> list[str]:
     """Make the table of all measures: what they are of, how they are read, and their range."""
     rows = [
@@ -134,14 +160,14 @@ def formats() -> list[str]:
     from microveil.files import FORMATS
 
     rows = [
-        f"| `{form.name}` | {form.title}{f', {form.compression}' if form.compression else ''} | "
-        f"{', '.join(f'`{suffix}`' for suffix in form.suffixes)} | {_released(form)} | "
-        f"{_types(form)} | {_labels_kept(form)} |"
+        f"|`{form.name}`|{form.title}{f', {form.compression}' if form.compression else ''}|"
+        f"{', '.join(f'`{suffix}`' for suffix in form.suffixes)}|{_released(form)}|"
+        f"{_types(form)}|{_labels_kept(form)}|"
         for form in FORMATS.values()
     ]
     head = (
-        "| `--format` | what it is | names of files end with | a release's file | columns | "
-        "labels that it has a place for |"
+        "|`--format`|what it is|names of files end with|a release's file|columns|"
+        "labels that it has a place for|"
     )
     return [head, "|---|---|---|---|---|---|", *rows]
 
@@ -174,10 +200,10 @@ def limits() -> list[str]:
     limited = {form.title: form.carries for form in FORMATS.values() if form.is_written}
     shown = {title: own for title, own in limited.items() if own != ANYTHING}
     rows = [
-        f"| {what} | {' | '.join(say(own) or 'any' for own in shown.values())} |"
+        f"|{what}|{'|'.join(say(own) or 'any' for own in shown.values())}|"
         for what, say in _LIMITS.items()
     ]
-    return [f"| | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|", *rows]
+    return [f"||{'|'.join(shown)}|", "|---" * (len(shown) + 1) + "|", *rows]
 
 
 def _longest(part: str) -> "Callable[[Carries], str]":
@@ -202,7 +228,7 @@ _LIMITS: "Mapping[str, Callable[[Carries], str | None]]" = {
 
 
 def round_trips() -> list[str]:
-    """Make the table of what each format keeps: every column written and read."""
+    """Make the table of what formats change: each column that some format does not keep."""
     from microveil.files import FORMATS
     from round_trips import COLUMNS, LABELS, fate, fate_of_labels
 
@@ -212,15 +238,20 @@ def round_trips() -> list[str]:
             continue  # compressed it keeps the same: see tests/contract/test_round_trips.py
         titles[form.title] = [fate(column, form) for column in COLUMNS.values()]
         titles[form.title] += [fate_of_labels(*said, form) for said in LABELS.values()]
-    rows = [
-        f"| {shown} | {' | '.join(cells[number] for cells in titles.values())} |"
-        for number, shown in enumerate([*COLUMNS, *(f"labels: {said}" for said in LABELS)])
-    ]
-    return [f"| a column of | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|", *rows]
+    rows = []
+    for number, shown in enumerate([*COLUMNS, *(f"labels: {said}" for said in LABELS)]):
+        changed: dict[str, list[str]] = {}
+        for title, cells in titles.items():
+            changed.setdefault(cells[number], []).append(title)
+        changed.pop("kept", None)
+        if changed:
+            said = "; ".join(f"{', '.join(where)}: {what}" for what, where in changed.items())
+            rows.append(f"|{shown}|{said}|")
+    return ["|a column of|what changes where|", "|---|---|", *rows]
 
 
 def slow_tests() -> list[str]:
-    """Make the table of the tests that `make test-slow` alone runs: each with its promise."""
+    """Make the table of the files whose tests `make test-slow` alone runs, all or in part."""
     rows = []
     for folder in ("tests", "papers/tests"):
         for path in sorted((ROOT / folder).rglob("test_*.py")):
@@ -228,29 +259,28 @@ def slow_tests() -> list[str]:
             if "pytest.mark.slow" not in text:
                 continue
             module = ast.parse(text)
+            tests = [
+                node
+                for node in module.body
+                if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+            ]
             marks = [
                 node.value
                 for node in module.body
                 if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
             ]
-            whole = any(map(_is_slow, marks))
-            rows += [
-                f"| `{path.relative_to(ROOT)}` | `{node.name}` | "
-                f"{(ast.get_docstring(node) or '').splitlines()[0]} | "
-                f"{'all' if whole or any(map(_is_mark, node.decorator_list)) else 'some'} |"
-                for node in module.body
-                if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-                if whole or any(map(_is_slow, node.decorator_list))
-            ]
-    return ["| file | test | what it promises | cases |", "|---|---|---|---|", *rows]
-
-
-def _is_mark(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.slow"
+            slow = [node for node in tests if any(map(_is_slow, node.decorator_list))]
+            slow = tests if any(map(_is_slow, marks)) else slow
+            rows.append(f"|`{path.relative_to(ROOT)}`|{len(slow) or 'some'} of {len(tests)}|")
+    return ["|file|tests|", "|---|---|", *rows]
 
 
 def _is_slow(node: ast.AST) -> bool:
-    return any(map(_is_mark, ast.walk(node)))
+    """Say whether the mark stands there, or in a parameter's marks."""
+    return any(
+        isinstance(inner, ast.Attribute) and ast.unparse(inner) == "pytest.mark.slow"
+        for inner in ast.walk(node)
+    )
 
 
 def conditions() -> list[str]:
@@ -272,6 +302,7 @@ PARTS: Mapping[str, Callable[[], list[str]]] = {
     "limits": limits,
     "layers": layers,
     "measures": measures,
+    "methods": methods,
     "round-trips": round_trips,
     "slow-tests": slow_tests,
 }

@@ -11,12 +11,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import typer
 from markdown_it import MarkdownIt
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import microveil
+from microveil.cli.application import app
 
 ROOT = Path(__file__).parent.parent
 # What browsers fetch by themselves, of other hosts: in tags and in styles. Of scripts the policy
@@ -78,6 +80,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text = f"# {title}\n\n{subject}\n\n" + "\n".join(_entries(names))
         files.append(File.generated(config, f"reference/{place}.md", content=text))
     files.append(File.generated(config, "changelog.md", content=_changelog()))
+    files.append(File.generated(config, "reference/commands.md", content=_commands()))
     return files
 
 
@@ -94,6 +97,20 @@ def _entries(names: list[str]) -> Iterator[str]:
 
 def _entry(shown: str, found: Any) -> str:
     return f'::: {found.__module__}.{found.__qualname__}\n    options: {{heading: "{shown}"}}\n'
+
+
+def _commands() -> str:
+    """Return a page of all commands with their flags, as their help texts have them."""
+    text = "# Commands\n\nThe same as `microveil COMMAND --help`.\n"
+    for name, command in typer.main.get_command(app).commands.items():
+        flags = [one for one in command.params if one.param_type_name == "option"]
+        given = [one.metavar or one.name.upper() for one in command.params if one not in flags]
+        text += f"\n## {name}\n\n{command.help}\n\n`{' '.join(['microveil', name, *given])}`\n\n"
+        text += "| flag | what it does |\n|---|---|\n"
+        for one in flags:
+            written = ", ".join(f"`{flag}`" for flag in [*one.opts, *one.secondary_opts])
+            text += f"| {written} | {(one.help or '').replace('|', '&#124;')} |\n"
+    return text
 
 
 def _changelog() -> str:

@@ -3,8 +3,8 @@
 import re
 import shlex
 import subprocess
+import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -12,21 +12,10 @@ from sklearn.ensemble import RandomForestClassifier
 import made
 import microveil as mv
 from command import run
+from docs_commands import COMMANDS, PAGES, ROOT
 from microveil.commands import demo
 
 IS_REPORTED = True  # commands run as they are documented
-
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "papers" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-COMMANDS = {
-    page: [
-        line[2:]
-        for block in re.findall(r"```console\n(.*?)```", page.read_text(), flags=re.DOTALL)
-        for line in block.splitlines()
-        if line.startswith("$ ")
-    ]
-    for page in PAGES
-}
 
 
 @pytest.fixture
@@ -62,6 +51,7 @@ def test_documented_commands_run(page, tmp_path):
         if program == "microveil":
             done = run(*arguments, folder=tmp_path)
         else:
+            program = sys.executable if program == "python" else program
             done = subprocess.run(
                 [program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
             )
