@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from microveil.files.carries import Carries
     from microveil.protect.arguments import Argument
 
-from microveil.measures.registry import MEASURES, Measure
+from microveil.measures.base import Measure
+from microveil.measures.registry import MEASURES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -16,18 +16,10 @@ import made
 import microveil as mv
 from microveil.compare.columns import Measures
 from microveil.errors import RequestError
+from microveil.measures.base import Better, By, Compared, Figure, Group, Measure, Takes
 from microveil.measures.information_loss import INFORMATION_LOSS
 from microveil.measures.linkage import RECORD_LINKAGE
-from microveil.measures.registry import (
-    MEASURES,
-    Better,
-    By,
-    Compared,
-    Figure,
-    Group,
-    Measure,
-    Takes,
-)
+from microveil.measures.registry import MEASURES
 from microveil.report import comparison_report, custodian_report, publishable_report
 from microveil.report.comparison_map import comparison_chart
 from microveil.text.figures import figure

@@ -18,7 +18,7 @@ from microveil.measures.attacks import (
     linkability,
     linkage,
 )
-from microveil.measures.attacks.linkability import chance_of_sharing
+from microveil.measures.attacks.inference import chance_of_sharing
 from microveil.measures.attacks.membership import area_under_curve
 from microveil.measures.attacks.singling_out import Predicates, chance_of_one, singling_out
 from microveil.measures.estimates import success_rate

@@ -12,7 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 import microveil as mv
 from microveil.compare import compare, running
 from microveil.compare.columns import Measures, loss_of
-from microveil.measures.registry import MEASURES, Better, Compared, Measure, Takes
+from microveil.measures.base import Better, Compared, Measure, Takes
+from microveil.measures.registry import MEASURES
 from microveil.report import comparison_report
 from microveil.report.comparison_map import comparison_chart
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microveil.measures.distances import distinct_records
+from microveil.measures.nearest import distinct_records
 
 VALUES = st.sampled_from([-1e300, -2.0, -0.0, 0.0, 0.5, 1.0, np.nextafter(1.0, 2.0), np.nan])
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from microveil.measures.distributions import decile_levels, total_variation
 from microveil.measures.goodness_of_fit import SORTED_ERROR, compare_distributions
-from microveil.measures.rank_correlations import compare_rank_correlations, rank_correlations
+from microveil.measures.moments import compare_rank_correlations, rank_correlations
 from reference import distributions as oracle
 
 whole = st.lists(st.integers(-4, 9), min_size=2, max_size=25)

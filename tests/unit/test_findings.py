@@ -13,13 +13,12 @@ from command import run
 from microveil.commands import files
 from microveil.commands.files import protect_file
 from microveil.measures import findings
-from microveil.measures.findings import release_findings
+from microveil.measures.findings import linkage_found, release_findings, warnings_of
 from microveil.measures.linkage import (
     record_linkage,
     record_linkage_by_rank,
     record_linkage_standardised,
 )
-from microveil.measures.text_of_findings import linkage_found, warnings_of
 from microveil.protect import releasing
 from microveil.table import MissingCodes
 from reference import mixed_linkage

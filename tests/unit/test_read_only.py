@@ -7,9 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 from microveil.measures.distributions import total_variation
 from microveil.measures.information_loss import errors_of
 from microveil.measures.learning import compare_classification
-from microveil.measures.moments import moments
+from microveil.measures.moments import moments, rank_correlations
 from microveil.measures.neighbourhoods import neighbourhoods
-from microveil.measures.rank_correlations import rank_correlations
 from microveil.noise.posterior_odds import posterior_odds
 from microveil.partition.intervals import intervals
 

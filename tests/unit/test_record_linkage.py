@@ -10,7 +10,7 @@ from microveil.errors import RequestError
 from microveil.measures import candidates
 from microveil.measures import linkage as measured
 from microveil.measures.candidates import Sample
-from microveil.measures.distances import reciprocal_variances
+from microveil.measures.nearest import reciprocal_variances
 from microveil.table import Numbers, blocks
 from microveil.table.blocks import AttributeMatrix
 from reference import record_linkage as oracle

@@ -20,7 +20,7 @@ from microveil.errors import DataError
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.protect.release import Manifest
 from microveil.report import custodian_report, publishable_report
-from microveil.report.theme import DARK, LIGHT, PAPER
+from microveil.report.drawing import DARK, LIGHT, PAPER
 from microveil.report.wording import number, percent, rounded_up
 from microveil.text.document import Items, Tabulated, plain
 

@@ -15,10 +15,8 @@ from microveil.report import (
     custodian_report,
     publishable_report,
 )
-from microveil.report.bins import FROM, bins_of
-from microveil.report.margins import known_of
+from microveil.report.measured import FROM, bins_of, known_of, measured_tables
 from microveil.report.pair_parts import pair_chart
-from microveil.report.pair_tables import measured_tables
 from microveil.report.wording import number, percent
 from microveil.synthesis.fitting import measured_pairs
 from microveil.synthesis.tables import axes_of

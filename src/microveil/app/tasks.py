@@ -252,7 +252,7 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
         If there is no such option.
     """
     from microveil.commands.files import counted_releases, protect_file
-    from microveil.measures.text_of_findings import custodian_lines
+    from microveil.measures.findings import custodian_lines
 
     options = dict(task.get("options") or {})
     for name in sorted(options.keys() - OPTIONS):

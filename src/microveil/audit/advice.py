@@ -25,8 +25,7 @@ from microveil.protect.settling import settle
 from microveil.text import listed
 from microveil.text.document import Block, Document, Tabulated, heading, paragraph, tabulated
 from microveil.text.figures import figure
-from microveil.text.notebook import as_html
-from microveil.text.pictures import pictured
+from microveil.text.notebook import as_html, pictured
 
 __all__ = ["Advice", "advice_and_plan", "advise"]
 

@@ -262,7 +262,7 @@ def protect(
     The release and its guarantee come into one folder, what is the custodian's into another.
     """
     from microveil.commands.files import counted_releases, protect_file
-    from microveil.measures.text_of_findings import custodian_text
+    from microveil.measures.findings import custodian_text
 
     request |= {"engine": "spark"} if spark else {}
     with step_progress() as progress, _warnings_in_words():

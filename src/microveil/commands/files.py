@@ -29,9 +29,8 @@ from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger
-from microveil.measures.findings import release_findings
+from microveil.measures.findings import release_findings, warnings_of
 from microveil.measures.promised import codes_in_release
-from microveil.measures.text_of_findings import warnings_of
 from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.columns import Prepared, refuse_few
 from microveil.protect.draw import Drawn, plan_and_draw

@@ -20,20 +20,11 @@ from microveil.compare.columns import (
     use_of,
 )
 from microveil.guarantee import Condition, Model
+from microveil.measures.base import Better
 from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
-from microveil.measures.registry import MEASURES, Better
+from microveil.measures.registry import MEASURES
 from microveil.text.document import Block, Document, heading, items, paragraph, tabulated
 from microveil.text.figures import NOTHING, figure
-
-__all__ = [
-    "MODELS",
-    "answer_of",
-    "method_words",
-    "ranked_by",
-    "unlinked",
-    "why_no_loss",
-    "with_spread",
-]
 
 MODELS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anon.", "none": "none"}
 # How many classes are ranked by, and how many reasons of refusals are told.
@@ -298,13 +289,7 @@ def _refusals(summary: polars.DataFrame) -> tuple[Block, ...]:
 
 
 def method_words(row: Row, common: Common | None = None) -> str:
-    """Name a method with its steps; † where its guarantee has conditions that not all have.
-
-    >>> method_words({"method": "kanon-dp", "steps": "composition=parallel:isotonic=true"})
-    'kanon-dp (parallel, isotonic)'
-    >>> method_words({"method": "dp-synthetic", "steps": "structure=tree", "delta": 1e-9})
-    'dp-synthetic (tree, delta 1e-09)'
-    """
+    """Name a method with its steps; † where its guarantee has conditions that not all have."""
     steps = []
     for step in filter(None, row["steps"].split(":")):
         name, _, value = step.partition("=")

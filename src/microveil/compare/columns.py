@@ -10,32 +10,11 @@ from microveil.compare.grid import Configuration
 from microveil.guarantee import Condition, Scope
 from microveil.guarantee.budget import rounded_up
 from microveil.guarantee.condition import OF_REQUESTS
+from microveil.measures.base import Better, By, Compared, Measure, Takes
 from microveil.measures.information_loss import LOSS
-from microveil.measures.registry import MEASURES, Better, By, Compared, Measure, Takes
+from microveil.measures.registry import MEASURES
 from microveil.protect.exact_audit import audit_of
 from microveil.protect.plan import Plan
-
-__all__ = [
-    "FACTS",
-    "GROUPS",
-    "NAMES",
-    "NO_SCOPE",
-    "RISK",
-    "UNPAIRED",
-    "Column",
-    "Measures",
-    "as_table",
-    "conditions_in_common",
-    "conditions_of",
-    "facts_of",
-    "loss_of",
-    "of_class",
-    "own_conditions",
-    "risks_of",
-    "schema_of",
-    "use_of",
-    "without_pairs",
-]
 
 # The risk that frontiers and maps show first.
 RISK = "record_linkage_standardised"
@@ -105,20 +84,7 @@ def facts_of(planned: Plan, configuration: Configuration) -> dict[str, Any]:
 
 
 def conditions_of(row: Row) -> tuple[Condition, ...]:
-    """Return the conditions that a row's epsilon hangs on at the scope that it keeps.
-
-    >>> held = {
-    ...     "id": "noise-scales",
-    ...     "scopes": ["vector"],
-    ...     "short": "the noise scales",
-    ...     "text": "They were fitted to this table.",
-    ...     "is_given": True,
-    ... }
-    >>> [one.clause for one in conditions_of({"scope": "vector", "conditions": [held]})]
-    ['with the noise scales held']
-    >>> conditions_of({"scope": "cluster", "conditions": [held]})
-    ()
-    """
+    """Return the conditions that a row's epsilon hangs on at the scope that it keeps."""
     every = (Condition.from_dict(entry) for entry in row.get("conditions") or ())
     return tuple(one for one in every if row["scope"] == NO_SCOPE or row["scope"] in one.scopes)
 
@@ -141,11 +107,7 @@ def own_conditions(row: Row, common: Sequence[Condition]) -> tuple[Condition, ..
 
 
 def of_class(measure: str, label: str) -> str:
-    """Name the column of a class.
-
-    >>> of_class("f_measure", "> 30000")
-    'f_measure[> 30000]'
-    """
+    """Name the column of a class."""
     return f"{measure}[{label}]"
 
 
@@ -231,11 +193,7 @@ class Measures:
 
     @classmethod
     def of(cls, description: Mapping[str, Any]) -> "Measures":
-        """Read the measures off the description of a comparison.
-
-        >>> Measures.of({"measures": {"linkage": False}}).linkage
-        False
-        """
+        """Read the measures off the description of a comparison."""
         written = dict(description.get("measures", {}))
         return cls(**{**written, "labels": tuple(written.get("labels", ()))})
 

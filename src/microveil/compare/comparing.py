@@ -33,8 +33,6 @@ from microveil.protect.declarations import accepted
 from microveil.protect.parts import Part, named_attributes
 from microveil.protect.recipe import merged, read_recipe
 
-__all__ = ["compare"]
-
 # What the grid goes through, or decides by itself.
 OF_THE_GRID = ("method", "k", "epsilon", "seed")
 

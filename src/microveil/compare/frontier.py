@@ -18,8 +18,6 @@ from microveil.compare.columns import GROUPS, NO_SCOPE, conditions_of, loss_of, 
 from microveil.guarantee import Model
 from microveil.measures.linkage import CHANCE
 
-__all__ = ["beaten", "excluded_of", "frontier_of"]
-
 ENDS = ("", "_low", "_high")
 # What names a Pareto-optimal configuration.
 NAMES = (
@@ -41,10 +39,6 @@ def beaten(
     means themselves; ends of NaN reach everywhere. One with a condition, (n, n_conditions), beats
     none without it. Beaten is what one that guarantees as much has a mean loss and a mean risk no
     larger than, and an interval of the one or of the other that ends below where its own begins.
-
-    >>> losses = [[5, 4, 6], [7, 6, 8], [5.5, 4.5, 6.5]]
-    >>> beaten(losses, [[1, 1, 1], [2, 2, 2], [1, 1, 1]], [1, 1, 1], [3, 3, 3], [[]] * 3)
-    array([False,  True, False])
     """
     epsilon, strength = (np.asarray(part, dtype=np.float64) for part in (epsilons, strengths))
     hangs = np.asarray(conditions, dtype=np.bool_).reshape(len(epsilon), -1)

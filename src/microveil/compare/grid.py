@@ -20,16 +20,6 @@ from microveil.protect.arguments import DECLARED, TRUTH, Argument
 from microveil.protect.parts import Part, read_parts
 from microveil.protect.request import offered
 
-__all__ = [
-    "Choice",
-    "Configuration",
-    "Grid",
-    "read_choice",
-    "read_epsilons",
-    "read_grid",
-    "read_sizes",
-]
-
 # What stands for several parts among methods.
 PARTS = "parts"
 # A grid beyond this is a slip of the keyboard.
@@ -141,11 +131,7 @@ def _epsilon_of(part: Part) -> Fraction:
 
 
 def read_choice(text: Any, parts: Any = None) -> Choice:
-    """Read a method with its steps, or the word that stands for given parts.
-
-    >>> str(read_choice("kanon-dp:sensitivity=vector"))
-    'kanon-dp:sensitivity=vector'
-    """
+    """Read a method with its steps, or the word that stands for given parts."""
     name, *steps = str(text).strip().split(":")
     if name == PARTS and not steps:
         if parts is None:
@@ -256,12 +242,7 @@ def read_grid(
     seeded: bool = False,
     parts: Any = None,
 ) -> Grid:
-    """Make a grid of what a user gave; ``seeded`` where each run has a seed whatever the method.
-
-    >>> grid = read_grid("laplace,dp-um", "3,10:20:5", [0.1, 1], 10)
-    >>> [(str(one.choice), one.k, str(one.epsilon)) for one in grid.configurations][:3]
-    [('laplace', None, '1/10'), ('laplace', None, '1'), ('dp-um', 3, '1/10')]
-    """
+    """Make a grid of what a user gave; ``seeded`` where each run has a seed whatever the method."""
     given = arguments or {}
     texts = methods.split(",") if isinstance(methods, str) else _listed(methods, "methods")
     choices = {str(choice): choice for choice in (read_choice(text, parts) for text in texts)}
@@ -309,11 +290,7 @@ def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) ->
 
 
 def read_sizes(given: Any) -> tuple[int, ...]:
-    """Read every k: whole numbers, or text with inclusive ranges; ascending, each once.
-
-    >>> read_sizes("3,5,10:40:10")
-    (3, 5, 10, 20, 30, 40)
-    """
+    """Read every k: whole numbers, or text with inclusive ranges; ascending, each once."""
     rule, remedy = "k must be a whole number of 1 or more", "pass for example k='3,5,10:100:10'"
     numbers = _numbers(given, "k", rule, remedy)
     if any(number.denominator != 1 for number in numbers):
@@ -322,11 +299,7 @@ def read_sizes(given: Any) -> tuple[int, ...]:
 
 
 def read_epsilons(given: Any) -> tuple[Fraction, ...]:
-    """Read every epsilon as the exact decimal it is written as; ascending, each once.
-
-    >>> [str(epsilon) for epsilon in read_epsilons("0.1:0.3:0.1,1")]
-    ['1/10', '1/5', '3/10', '1']
-    """
+    """Read every epsilon as the exact decimal it is written as; ascending, each once."""
     rule = "epsilon must be a finite number above 0"
     return _numbers(given, "epsilon", rule, "pass for example epsilon='0.01,0.1,1'")
 

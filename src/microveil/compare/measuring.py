@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from microveil.compare.columns import UNPAIRED, Measures, of_class, use_of, without_pairs
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures.analyses import Analyses
+from microveil.measures.base import By, Measure
 from microveil.measures.classification import ClassificationTask, classification_task
 from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL, text_of_estimator
-from microveil.measures.measuring import Attempt, measured
-from microveil.measures.registry import By, Measure
+from microveil.measures.registry import Attempt, measured
 from microveil.measures.tables import OF_NUMBERS, Codes, Tables
 from microveil.protect.columns import Prepared
 from microveil.schema import Attribute
@@ -36,16 +36,6 @@ from microveil.table import (
     open_table,
 )
 from microveil.table.table import assembled, restored
-
-__all__ = [
-    "UNKNOWN",
-    "Analyst",
-    "Figures",
-    "Reading",
-    "Records",
-    "digest_of_estimator",
-    "figures_of",
-]
 
 Figures = dict[str, float | None]
 Columns = dict[str, NDArray[Any]]
@@ -294,14 +284,7 @@ class Analyst:
 def figures_of(
     tables: Tables, measures: Iterable[Measure], attempt: Attempt | None = None
 ) -> Figures:
-    """Measure one run by what there is one figure of; None where there is nothing to measure.
-
-    >>> from microveil.measures.registry import MEASURES
-    >>> before, after = np.array([[1.0], [2.0], [3.0]]), np.array([[1.5], [1.5], [3.0]])
-    >>> tables = Tables(names=("AGE",), original=before, protected=after)
-    >>> figures_of(tables, [MEASURES["information_loss"]])
-    {'information_loss': 25.0}
-    """
+    """Measure one run by what there is one figure of; None where there is nothing to measure."""
     found = measured(tables, [one for one in measures if one.by is By.TABLE], attempt)
     return {
         name: None if one.figure is None else _defined(one.measure, one.figure.value)
@@ -339,11 +322,7 @@ def _known_by(task: ClassificationTask) -> dict[str, Any]:
 
 
 def digest_of_estimator(estimator: object) -> str:
-    """Digest all settings of an estimator; what cannot be pickled is another one each time.
-
-    >>> digest_of_estimator(0.3) == digest_of_estimator(0.1 + 0.2)
-    False
-    """
+    """Digest all settings of an estimator; what cannot be pickled is another one each time."""
     try:
         return str(import_module("joblib").hash(estimator))  # it comes with scikit-learn
     except Exception:  # noqa: BLE001 -- objects of the user's may raise anything

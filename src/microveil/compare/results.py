@@ -20,8 +20,6 @@ from microveil.measures.registry import MEASURES
 from microveil.text.document import Document, Heading, Items, heading
 from microveil.text.notebook import as_html
 
-__all__ = ["Comparison", "flat", "mean_with_interval", "summary_of"]
-
 CONFIDENCE = 0.95
 WIDTH = 100
 
@@ -227,15 +225,7 @@ def mean_with_interval(
     highest: float,
     lowest: float = 0.0,
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the mean of some runs and the ends of its 95 % interval, None where undefined.
-
-    >>> mean_with_interval(np.array([1.0, 3.0]), drawn=True, highest=10.0)
-    (2.0, 0.0, 10.0)
-    >>> mean_with_interval(np.array([1.0]), drawn=True, highest=10.0)
-    (1.0, None, None)
-    >>> mean_with_interval(np.array([1.0]), drawn=False, highest=10.0)
-    (1.0, 1.0, 1.0)
-    """
+    """Return the mean of some runs and the ends of its 95 % interval, None where undefined."""
     from scipy.special import stdtrit
 
     n_runs = len(figures)
@@ -252,12 +242,7 @@ def mean_with_interval(
 
 
 def flat(table: polars.DataFrame) -> polars.DataFrame:
-    """Write conditions by their ids: a CSV file has no lists.
-
-    >>> held = [{"id": "bounds"}, {"id": "cluster-sizes"}]
-    >>> flat(polars.DataFrame({"conditions": [held]})).item()
-    'bounds cluster-sizes'
-    """
+    """Write conditions by their ids: a CSV file has no lists."""
     if "conditions" not in table.columns:
         return table
     ids = polars.col("conditions").list.eval(polars.element().struct.field("id"))

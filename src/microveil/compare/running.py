@@ -25,8 +25,6 @@ from microveil.protect.settling import settle
 from microveil.synthesis.measuring import Counter
 from microveil.table import Numbers
 
-__all__ = ["Plans", "Progress", "Row", "Task", "begun", "carry_out", "ready_of", "tasks_of"]
-
 # Gets the runs done and the runs in all.
 Progress = Callable[[int, int], None]
 Row = dict[str, Any]

@@ -21,8 +21,6 @@ from microveil.compare.measuring import UNKNOWN
 from microveil.errors import FileError
 from microveil.files.disk import check_name, locked, written_text, written_whole
 
-__all__ = ["Store", "described", "opened"]
-
 RESULTS, DESCRIPTION, LOCK = "results.parquet", "comparison.json", ".lock"
 JOURNAL = ".results.jsonl"
 IN_WORDS = {

@@ -20,8 +20,6 @@ from microveil.measures.formula import parse_formula
 from microveil.schema import EPOCH, Kind, written
 from microveil.table import Column, Table, check_columns, column_of, numbers_of
 
-__all__ = ["Analyses", "categories_of", "named_classifier"]
-
 # A class attribute of more is a slip: a number that wants a threshold, or a name.
 MOST_CLASSES = 50
 
@@ -41,19 +39,7 @@ class Analyses:
 
     @classmethod
     def of(cls, **given: Any) -> "Analyses":
-        """Check what a user asks for.
-
-        Raises
-        ------
-        RequestError
-            If an argument is given without the one that it belongs to, the threshold is no
-            finite number, or the formula cannot be read.
-
-        Examples
-        --------
-        >>> Analyses.of(formula="TAX~INCOME*AGE").formula
-        'TAX ~ INCOME + AGE + INCOME:AGE'
-        """
+        """Check what a user asks for."""
         asked = cls(**given)
         for name, needed, argument in (
             ("threshold", asked.classes, "it needs a class attribute: pass classes='INCOME'"),
@@ -90,14 +76,6 @@ class Analyses:
         """Return every record's class: text, or numbers where each is a class; NaN or "" is none.
 
         Dates are classes by their ISO form, yes/no by "false" and "true".
-
-        Raises
-        ------
-        RequestError
-            If the table has no such column.
-        DataError
-            If there are more than 50 classes, a threshold on text, or whole numbers beyond
-            2**53 that 64-bit floats would not tell apart.
         """
         assert self.classes is not None  # noqa: S101 -- asked for by nobody else
         check_columns(table, [self.classes], "original")
@@ -121,14 +99,6 @@ def categories_of(table: Table, name: str) -> Column:
 
     Dates are their ISO form, yes/no "false" and "true"; NaN and "" are missing.
 
-    Raises
-    ------
-    DataError
-        If it holds whole numbers beyond 2**53 that 64-bit floats would not tell apart, or is
-        neither numbers nor text.
-
-    Examples
-    --------
     >>> from microveil.table import open_table
     >>> categories_of(open_table({"EMPLOYED": np.array([True, False])}), "EMPLOYED")
     array(['true', 'false'], dtype='<U5')
@@ -168,16 +138,6 @@ def named_classifier(name: str) -> Any:
     """Make a classifier of scikit-learn of its full name, with the settings it has by default.
 
     Nothing outside of scikit-learn is imported.
-
-    Raises
-    ------
-    RequestError
-        If scikit-learn is not installed, or has no such classifier.
-
-    Examples
-    --------
-    >>> named_classifier("sklearn.tree.DecisionTreeClassifier")
-    DecisionTreeClassifier()
     """
     try:
         base = importlib.import_module("sklearn.base")

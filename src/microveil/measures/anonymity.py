@@ -14,8 +14,6 @@ from microveil.text import listed
 from microveil.text.document import Block, heading, paragraph, tabulated
 from microveil.text.figures import figure
 
-__all__ = ["Anonymity", "EquivalenceClasses", "compare_anonymity", "equivalence_classes"]
-
 SIZES = (2, 3, 5)
 
 
@@ -51,11 +49,6 @@ def equivalence_classes(
     Numbers are NaN and text "" where missing: being without a value is a value like another, and
     two records that lack the same one are alike in it. With the ``units`` of the records a class is
     as large as it has different ones.
-
-    >>> equivalence_classes([np.array([30, 30, 41]), np.array(["f", "f", "m"])]).to_dict()
-    ... # doctest: +NORMALIZE_WHITESPACE
-    {'n_records': 3, 'n_classes': 2, 'smallest': 1,
-     'records_in_classes_under': {'2': 1, '3': 3, '5': 3}}
     """
     joint = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:

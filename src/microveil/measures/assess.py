@@ -14,21 +14,18 @@ from microveil.measures.analyses import Analyses, categories_of
 from microveil.measures.anonymity import compare_anonymity
 from microveil.measures.assessment import Assessment
 from microveil.measures.candidates import Sample
-from microveil.measures.correcting import compare_corrected
-from microveil.measures.measuring import measured
+from microveil.measures.categories import compare_corrected
 from microveil.measures.opening import Opened, named, opened, tables_of
-from microveil.measures.registry import MEASURES
+from microveil.measures.registry import MEASURES, measured
 from microveil.measures.subgroup_margins import subgroup_margins
 from microveil.measures.tables import Codes, Tables
-from microveil.measures.weighting import weights_of
+from microveil.measures.weighted import weights_of
 from microveil.schema import Role
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Column, check_columns, column_of, numeric_look_of
 from microveil.table.blocks import Matrix, blocks_of, lacks_some, over_blocks, varying
 from microveil.table.record_rules import RecordRule, comparable, parse_rule
 from microveil.table.table import part_of_column
-
-__all__ = ["assess"]
 
 
 @stands_alone

@@ -7,9 +7,9 @@ from typing import Any
 from microveil.guarantee import Guarantee
 from microveil.measures.anonymity import Anonymity
 from microveil.measures.base import Group, Measured
+from microveil.measures.categories import CorrectedComparison
 from microveil.measures.closest_records import CLOSEST_RECORDS
 from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE, ColumnMove
-from microveil.measures.correcting import CorrectedComparison
 from microveil.measures.distributions import DISTRIBUTIONS
 from microveil.measures.information_loss import INFORMATION_LOSS
 from microveil.measures.key_figures import (
@@ -39,10 +39,7 @@ from microveil.text.document import (
     heading,
     items,
 )
-from microveil.text.notebook import as_html
-from microveil.text.pictures import pictured
-
-__all__ = ["Assessment"]
+from microveil.text.notebook import as_html, pictured
 
 # Their entries stand before what they leave out.
 FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)

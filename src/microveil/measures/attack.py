@@ -27,8 +27,6 @@ from microveil.schema import Role
 from microveil.table import Table
 from microveil.table.blocks import LARGEST_VALUE
 
-__all__ = ["attack"]
-
 MOST_CATEGORIES = 1000
 CONSTANT = "it is constant in the original: there is nothing to infer"
 

@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.kernels import mixed_linkage as kernel
-from microveil.measures.distances import LEAF_SIZE, distinct_records
+from microveil.measures.nearest import LEAF_SIZE, distinct_records
 from microveil.table.blocks import Matrix, blocks_of
 from microveil.table.threads import in_threads
-
-__all__ = ["Positions", "Sample", "Scale", "candidates", "counted_in_blocks"]
 
 Positions = NDArray[np.intp]
 
@@ -26,13 +24,7 @@ PIECE_RECORDS = 1 << 18
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Which records are looked for among all.
-
-    >>> Sample(size=3).positions(10)
-    array([5, 6, 9])
-    >>> len(Sample().positions(50_000)), len(Sample().positions(50_001))
-    (50000, 10000)
-    """
+    """Which records are looked for among all."""
 
     # So many, drawn at random without replacement, or all where there are no more. By default all
     # of up to 50,000, and of more 10,000.
@@ -145,11 +137,6 @@ def counted_in_blocks(
 
     ``count`` gives, of a block and the positions of queries, the candidates of each, -1 where an
     original of the block is nearer: a query is then asked no more of.
-
-    >>> nearer, tied = np.array([1, -1]), np.array([2, 5])
-    >>> found = {0: nearer, 1: tied}
-    >>> counted_in_blocks(lambda b, asked: found[b.start][asked], 2, [slice(0, 1), slice(1, 2)])
-    array([3, 0])
     """
     counts = np.zeros(n_queries, dtype=np.int64)
     is_open = np.ones(n_queries, dtype=np.bool_)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.errors import RequestError
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
+from microveil.measures.opening import Opened
+from microveil.noise.corrected_shares import CorrectedShares
 from microveil.noise.posterior_odds import PosteriorOdds, posterior_odds
-
-__all__ = [
-    "CATEGORIES",
-    "MEASURES",
-    "POSTERIOR_ODDS",
-    "SHARE_KEPT",
-]
+from microveil.protect.corrected import category_counts, corrected_of, randomised_attributes
+from microveil.text import listed
+from microveil.text.document import Block, heading, paragraph, tabulated
+from microveil.text.figures import figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,3 +92,78 @@ POSTERIOR_ODDS = _measure(
 )
 
 MEASURES = (SHARE_KEPT, POSTERIOR_ODDS)
+
+
+# More categories than a person reads are in `to_dict` alone.
+MOST_CATEGORIES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorrectedComparison:
+    """What correcting the shares of a release regains of those of its original."""
+
+    corrected: CorrectedShares
+    original: NDArray[np.float64]  # shares of the original, which are the custodian's
+
+    @property
+    def moved(self) -> float:
+        """Total variation of the released shares from the original ones."""
+        return float(np.abs(self.corrected.released - self.original).sum() / 2)
+
+    @property
+    def moved_corrected(self) -> float:
+        """The same of the corrected shares."""
+        return float(np.abs(self.corrected.shares - self.original).sum() / 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values."""
+        return {
+            **self.corrected.to_dict(),
+            "original": self.original.tolist(),
+            "total_variation": self.moved,
+            "total_variation_corrected": self.moved_corrected,
+        }
+
+    def show(self, name: str) -> tuple[Block, ...]:
+        """Tabulate an attribute's shares, with the standard errors of the corrected ones."""
+        own = self.corrected
+        sides = (self.original, own.released, own.shares, own.standard_errors)
+        rows = (
+            ("missing" if category is None else str(category), *(figure(100 * x) for x in found))
+            for category, *found in zip(own.categories[:MOST_CATEGORIES], *sides, strict=False)
+        )
+        said = (
+            f"Total variation {figure(self.moved)} as released, {figure(self.moved_corrected)} "
+            "corrected."
+        )
+        if len(own.categories) > MOST_CATEGORIES:
+            said += f" The first {MOST_CATEGORIES} of {len(own.categories)} categories."
+        return (
+            heading(2, f"Shares of {listed([name])}, corrected for randomisation"),
+            paragraph(said),
+            tabulated(("category", "% before", "released", "corrected", "std. error"), rows),
+        )
+
+
+def compare_corrected(both: Opened) -> dict[str, CorrectedComparison]:
+    """Correct every attribute that a transition matrix drew, and hold it against the original."""
+    original, protected, guarantee = both.original, both.protected, both.guarantee
+    names = () if guarantee is None else randomised_attributes(guarantee)
+    if guarantee is None or not names:
+        raise RequestError(
+            "corrected",
+            "shares are corrected by the matrix that the guarantee of a release by pram states",
+            "pass such a release with its guarantee (for files, guarantee.json beside it)",
+        )
+    found = {}
+    for terms in guarantee.attributes:
+        if terms.name not in names or terms.name not in protected.names:
+            continue
+        corrected = corrected_of(protected, guarantee, terms.name)
+        attribute = terms.attribute()
+        assert attribute is not None  # noqa: S101 -- else it is refused
+        counts, _ = category_counts(original, terms, attribute)
+        found[terms.name] = CorrectedComparison(
+            corrected=corrected, original=counts / max(int(counts.sum()), 1)
+        )
+    return found

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.attributes import (
+from microveil.measures.models import (
     Attributes,
     checked_attributes,
     complete_records,
     indicators,
 )
-
-__all__ = ["ClassificationTask", "classification_task", "f_measures", "threshold_classes"]
 
 # Of records without a missing cell the first so many in a hundred are trained on, as in IDP-2025.
 TRAINED_ON = 66
@@ -33,9 +31,6 @@ def threshold_classes(
     """Make two classes of numbers: up to a threshold, itself included, and above; "" where missing.
 
     ``named`` is what the names of the classes call the threshold, by default its 15 digits.
-
-    >>> threshold_classes([5, 6, 7, None], 6)
-    array(['<= 6', '<= 6', '> 6', ''], dtype='<U4')
     """
     column = checked_attributes({"class attribute": values}, "original data")["class attribute"]
     if column.dtype.kind == "U":
@@ -52,11 +47,7 @@ def threshold_classes(
 def f_measures(
     actual: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int
 ) -> NDArray[np.float64]:
-    """Return 2 TP / (2 TP + FP + FN) of every class, counted from 0; NaN where no record has it.
-
-    >>> f_measures(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 0]), 3)
-    array([0.66666667, 0.        ,        nan])
-    """
+    """Return 2 TP / (2 TP + FP + FN) of every class, counted from 0; NaN where no record has it."""
     from sklearn.metrics import f1_score
 
     # A column to each class: many classes of few records would be taken for a regression.

@@ -19,12 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
+from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes, as_json
 from microveil.measures.estimates import Estimate, Median, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
-from microveil.measures.undefined import as_json
-
-__all__ = ["CLOSEST", "CLOSEST_RECORDS", "MEASURES", "ClosestRecords", "closest_records"]
 
 # Of more records than this a random sample stands for the original, and of more rows or people
 # than this a random sample is asked.
@@ -80,13 +77,6 @@ def closest_records(
     the original, or no row, are complete. Of more than 50,000 records a random sample of so many
     stands for the original, for rows and people alike: both lie farther away then, and of rows that
     were copied so many fewer are found. At most 1000 rows and as many people are asked.
-
-    >>> ages, numbers = np.array([20.0, 30.0, 50.0]), np.array([False])
-    >>> found = closest_records([ages], [np.array([20.0, 29.0])], numbers)
-    >>> found.equal.value, found.equal_left_out.value
-    (0.5, 0.0)
-    >>> found.released.value < found.left_out.value
-    True
     """
     random = np.random.Generator(np.random.PCG64(seed))
     records, n_records = _sample(original, is_category, MOST_RECORDS, random)

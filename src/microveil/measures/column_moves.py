@@ -13,29 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes, as_json
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.showing import figures
-from microveil.measures.undefined import as_json
 from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure, signed_percent
-
-__all__ = [
-    "COLUMN_MOVES",
-    "COMMON",
-    "HEADS",
-    "LARGEST_MOVE",
-    "MEASURES",
-    "ColumnMove",
-    "move_of_numbers",
-    "move_of_shares",
-    "moved_most",
-    "worst_rows",
-]
 
 # A value that more than this share of the records has is common.
 COMMON = 0.05
@@ -69,9 +55,6 @@ class ColumnMove:
         """The change of the mean over the mean or the spread, whichever is smaller.
 
         Over the spread alone where values have both signs.
-
-        >>> ColumnMove(distance=0.1, mean=(1000.0, 640.0), spread=(7000.0, 3500.0)).mean_change
-        -0.36
         """
         if self.mean is None:
             return 0.0
@@ -130,14 +113,6 @@ def move_of_numbers(
 
     Codes that stand for categories have no mean. Distance and common values are of one record in
     ``every``.
-
-    Examples
-    --------
-    >>> move, _ = move_of_numbers(
-    ...     np.array([0.0, 0.0, 3.0]), np.array([0.0, 2.0, 4.0]), has_mean=True
-    ... )
-    >>> move.mean, move.is_zero
-    ((1.0, 2.0), True)
     """
     both = [before, after]
     one, other = in_threads(in_order, [side[::every] for side in both], len(before) + len(after))
@@ -177,8 +152,6 @@ def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
 
     What is missing from the second is the share of categories that the original lacks.
 
-    Examples
-    --------
     >>> move = move_of_shares(np.array([0.75, 0.25]), np.array([0.5, 0.25]))
     >>> move.distance, move.commonest
     (0.25, (0.75, 0.5))
@@ -208,8 +181,6 @@ def _column_move(
 def moved_most(moves: Mapping[str, ColumnMove]) -> str:
     """Name the columns whose mean, spread and share of the commonest value moved most, if any.
 
-    Examples
-    --------
     >>> print(moved_most({"GAIN": ColumnMove(distance=0.01, mean=(1000, 640), spread=(70, 35))}))
     'GAIN': mean 1,000 to 640 (-36 %), spread 70 to 35 (-50 %)
     """
@@ -239,8 +210,6 @@ def _in_words(change: str, move: ColumnMove) -> str:
 def worst_rows(moves: Mapping[str, ColumnMove]) -> list[tuple[str, ...]]:
     """Return the five worst columns, the worst first: a row each, without a head.
 
-    Examples
-    --------
     >>> worst_rows({"SEX": move_of_shares(np.array([0.6, 0.4]), np.array([0.5, 0.5]))})
     [('SEX', '-', '-', '-', '-', '60', '50', '0.1')]
     """

@@ -16,23 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import By, Compared, Entry, Group, Measure, Takes
-from microveil.measures.undefined import none_if_undefined
+from microveil.measures.base import By, Compared, Entry, Group, Measure, Takes, none_if_undefined
 from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
-
-__all__ = [
-    "DISTRIBUTIONS",
-    "MEASURES",
-    "ONE_WAY",
-    "TOTAL_VARIATION",
-    "TWO_WAY",
-    "Levels",
-    "TotalVariation",
-    "decile_ends",
-    "decile_levels",
-    "total_variation",
-]
 
 # Which level each record has, counted from 0.
 Levels = NDArray[np.uint8] | NDArray[np.uint16]
@@ -43,8 +29,6 @@ def decile_ends(values: InOrder) -> NDArray[np.float64]:
 
     Decile d, for d = 1 to 9, is the least value with at least d tenths of the values at or below.
 
-    Examples
-    --------
     >>> decile_ends(InOrder(values=np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 9.0])))
     array([1., 2., 3.])
     """
@@ -66,11 +50,6 @@ def decile_levels(
 
     A bin reaches from above one of `decile_ends` up to the next, that included; the first is open
     below, the last above. A missing cell (NaN) has a level of its own, the last.
-
-    Examples
-    --------
-    >>> decile_levels(np.array([1.0, 1.0, 2.0, 9.0]), np.array([0.0, 1.5, np.nan]))
-    (array([0, 0, 1, 2], dtype=uint8), array([0, 1, 4], dtype=uint8))
     """
     present = original[~np.isnan(original)]
     places = _places(len(present))
@@ -131,19 +110,7 @@ class TotalVariation:
 def total_variation(
     original: Mapping[str, Levels], protected: Mapping[str, Levels]
 ) -> TotalVariation:
-    """Compare the shares of levels in two tables, of the same attributes in any order of records.
-
-    Examples
-    --------
-    >>> before = {
-    ...     "SEX": np.array([0, 0, 1, 1], np.uint16),
-    ...     "AGE": np.array([0, 0, 1, 1], np.uint16),
-    ... }
-    >>> after = {"SEX": np.array([0, 1], np.uint16), "AGE": np.array([1, 0], np.uint16)}
-    >>> found = total_variation(before, after)
-    >>> found.by_name, found.one_way, found.two_way
-    ({'SEX': 0.0, 'AGE': 0.0}, 0.0, 1.0)
-    """
+    """Compare the shares of levels in two tables of the same attributes, in any order."""
     names = tuple(original)
     sides = original, protected
     sizes = {name: 1 + max(int(side[name].max()) for side in sides) for name in names}

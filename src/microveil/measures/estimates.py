@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from microveil.text.figures import NOTHING, figure, figures_to
 
-__all__ = ["Estimate", "Median", "excess", "median_of", "percent", "success_rate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
@@ -42,10 +40,6 @@ def success_rate(successes: float, n_attacks: int, confidence: float) -> Estimat
     where most risks and baselines lie and approximate intervals fall short. Guesses among ties
     count as fractions: these vary no more than zeros and ones of the same mean, for which it is
     meant. NaN, from 0 to 1, where there was no attack.
-
-    >>> estimate = success_rate(10, 100, 0.95)
-    >>> estimate.value, [round(end, 4) for end in estimate.interval]
-    (0.1, [0.049, 0.1762])
     """
     if n_attacks == 0:
         return Estimate(value=math.nan, interval=(0.0, 1.0), n=0)
@@ -66,10 +60,6 @@ def excess(success: Estimate, base: Estimate) -> Estimate:
     the one is combined with the opposite end of the other as their distances from the estimates
     ask. Where attack and baseline had the same people as targets they go up and down together, and
     the interval is wider than it need be.
-
-    >>> found = excess(success_rate(60, 100, 0.95), Estimate.exact(0.5))
-    >>> round(found.value, 4), [round(end, 4) for end in found.interval]
-    (0.2, [0.0, 0.3934])
     """
     if math.isnan(success.value) or math.isnan(base.value):
         return Estimate(value=math.nan, interval=(0.0, 1.0), n=success.n)
@@ -117,9 +107,6 @@ def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
 
     The ends of its interval are the values whose ranks lie z/2 roots of n from the middle one,
     rounded outwards, z the standard normal quantile; the extremes where there are few.
-
-    >>> str(median_of(np.arange(101.0)))
-    '50 (40 to 60)'
     """
     in_order, n = np.sort(values), len(values)
     if not n:
@@ -131,11 +118,7 @@ def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
 
 
 def percent(estimate: Estimate | None) -> str:
-    """Write a rate in percent with its interval; an exact one without.
-
-    >>> percent(Estimate(value=0.123, interval=(0.101, 1.0), n=80)), percent(Estimate.exact(0.001))
-    ('12.3 (10.1 to 100)', '0.1')
-    """
+    """Write a rate in percent with its interval; an exact one without."""
     if estimate is None or math.isnan(estimate.value):
         return NOTHING
     low, high = estimate.interval

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.attributes import Attributes
-
-__all__ = ["Formula", "coded_designs", "parse_formula"]
+from microveil.measures.models import Attributes
 
 WORD = r"[^\W\d][\w.]*"
 NAME = rf"(?:`[^`]+`|{WORD})"
@@ -76,11 +74,6 @@ def parse_formula(text: str) -> Formula:
     ``Y ~ A + B``; ``A:B`` is the product, ``A*B`` is ``A + B + A:B``, ``C(A)`` takes the numbers
     of A for categories, ``0`` or ``-1`` leaves the intercept out. A name that is more than a word
     stands in backquotes.
-
-    >>> str(parse_formula("TAX ~ INCOME*C(SEX) - 1"))
-    'TAX ~ 0 + INCOME + C(SEX) + INCOME:C(SEX)'
-    >>> parse_formula("quality ~ `fixed acidity`").attributes
-    ('quality', 'fixed acidity')
     """
     found = FORMULA.fullmatch(text) if isinstance(text, str) else None
     if found is None:

@@ -19,23 +19,11 @@ import scipy  # which loads its parts when they are used: stats takes the better
 from numpy.typing import NDArray
 
 from microveil.kernels import distributions as kernel
-from microveil.measures.base import By, Entry, Measure, Takes
+from microveil.measures.base import By, Entry, Measure, Takes, as_json, plain
 from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
-from microveil.measures.undefined import as_json, plain
 from microveil.table.blocks import SMALLEST_VARIANCE, mean_and_variance
 from microveil.table.sorting import InOrder, in_order
 from microveil.table.threads import in_threads
-
-__all__ = [
-    "DISTANCE",
-    "MEASURES",
-    "SORTED_ERROR",
-    "Distributions",
-    "compare_distributions",
-    "decile_bins",
-    "merged_sums",
-    "quantile_distances",
-]
 
 NO_COUNTS = np.empty(0, dtype=np.int64)
 # Of up to so many values there are exact p-values.
@@ -61,11 +49,7 @@ class FitTest:
     degrees_of_freedom: int | None = None  # bins less one; chi-squared only
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the test as JSON knows it.
-
-        >>> FitTest(statistic=0.5, p_value=1.0).to_dict()
-        {'statistic': 0.5, 'p_value': 1.0, 'p_value_is': 'computed'}
-        """
+        """Return the test as JSON knows it."""
         return {name: value for name, value in as_json(self).items() if value is not None}
 
 
@@ -103,21 +87,10 @@ def compare_distributions(
 ) -> Distributions:
     """Compare the values of an attribute before and after, in any order; NaN is missing.
 
-    Notes
-    -----
     O(n log n) time, O(n) memory: each side is sorted once. The statistics are scipy's, which sorts
     all values anew for each. Kolmogorov-Smirnov p-values are exact up to 10,000 values and Cramer-
     von Mises p-values up to 20, for values without ties; beyond, of the limiting laws. With ties
     they are on the high side.
-
-    Examples
-    --------
-    >>> before, after = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.5, 1.5, 3.5, 3.5])
-    >>> found = compare_distributions(before, after)
-    >>> found.kolmogorov_smirnov.statistic, found.squared
-    (0.25, 0.15)
-    >>> found.chi_squared is None  # four values fill no bin with five expected
-    True
     """
     n_values = len(original) + len(protected)
     before, after = in_threads(in_order, [original, protected], n_values)
@@ -160,12 +133,6 @@ def quantile_distances(before: InOrder, after: InOrder, variance: float) -> tupl
 
     Returns the integral of |F^-1 - G^-1|, Wasserstein's distance, over the original's standard
     deviation, and that of (F^-1 - G^-1)^2 over its variance.
-
-    Examples
-    --------
-    >>> before, after = InOrder(values=np.array([1.0, 3.0])), InOrder(values=np.array([2.0, 6.0]))
-    >>> quantile_distances(before, after, 4.0)
-    (1.0, 1.25)
     """
     n, m = len(before), len(after)
     widths: Any = 1 / n
@@ -191,11 +158,6 @@ def decile_bins(
 
     Returns the upper ends of all but the last, ascending, and the values expected in each: a bin
     reaches from above the end before it up to its own, the end included.
-
-    Examples
-    --------
-    >>> decile_bins(in_order(np.array([1.0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 9])), n_protected=12)
-    (array([1.]), array([6., 6.]))
     """
     n_records, ends = len(original), decile_ends(original)
     up_to = np.append(original.up_to(ends), n_records)

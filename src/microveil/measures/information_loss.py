@@ -1,21 +1,31 @@
-"""Information loss: how far the released values lie from their originals.
+"""Information loss: how far the released values lie from their originals, in all and by attribute.
 
 A cell counts where it is present in both tables. Measures in units of the variance leave out what
 is constant in the original, changed or not, and are NaN where an attribute that varies has no cell
 to compare: a suppressed attribute must not look like one that was left as it was.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Compared, Group, Measure, Takes
+from microveil.measures.base import (
+    Better,
+    By,
+    Compared,
+    Entry,
+    Group,
+    Measure,
+    Takes,
+    none_if_undefined,
+)
 from microveil.table.blocks import Matrix, means_and_variances, over_blocks, summed, varying
-
-__all__ = ["INFORMATION_LOSS", "LOSS", "MEASURES", "Errors", "errors_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,14 +50,7 @@ class Errors:
 
 
 def errors_of(original: Matrix, protected: Matrix) -> Errors:
-    """Compare two tables cell by cell, a block of records at a time; NaN is a missing cell.
-
-    Examples
-    --------
-    >>> found = errors_of(np.array([[1.0], [3.0]]), np.array([[1.0], [5.0]]))
-    >>> found.bias, found.sse, found.mean_sse, found.information_loss
-    (array([1.]), 4.0, 1.0, 200.0)
-    """
+    """Compare two tables cell by cell, a block of records at a time; NaN is a missing cell."""
     means, variances = means_and_variances(original)
 
     def sums(rows: slice) -> NDArray[np.float64]:
@@ -127,4 +130,52 @@ MEASURES = (
         compared=Compared(tabulated=False),
     ),
     LOSS,
+)
+
+
+ERRORS = Group(title="Errors of values")
+
+
+def _write(found: Errors, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        name: {
+            **{
+                error: none_if_undefined(float(getattr(found, error)[a]))
+                for error in ("bias", "mse", "rmse")
+            },
+            "n_cells": int(found.n_cells[a]),
+        }
+        for a, name in enumerate(names)
+    }
+
+
+_error = partial(
+    Measure,
+    function=errors_of,
+    takes=Takes.NUMBERS,
+    in_blocks=True,
+    needs_pairs=True,
+    by=By.ATTRIBUTE,
+    explanation="0 = unchanged",
+    group=ERRORS,
+    entry=Entry(name="errors", write=_write),
+)
+
+OF_ATTRIBUTES = (
+    _error(
+        id="bias",
+        label="mean error",
+        short="bias",
+        figure=attrgetter("bias"),
+        lowest=-math.inf,
+        better=Better.ZERO,
+    ),
+    _error(
+        id="mse",
+        label="mean squared error",
+        short="MSE",
+        figure=attrgetter("mse"),
+        tabulated=False,
+    ),
+    _error(id="rmse", label="root mean squared error", short="RMSE", figure=attrgetter("rmse")),
 )

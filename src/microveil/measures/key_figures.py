@@ -17,20 +17,6 @@ from microveil.measures.relations import PAIRS_KEPT, Relations
 from microveil.text import shortened
 from microveil.text.figures import figure, figures_to
 
-__all__ = [
-    "FOUND_AGAIN",
-    "PROTECTED",
-    "KeyFigure",
-    "WorstAttribute",
-    "distances_of",
-    "found_again",
-    "key_figures",
-    "most_moved",
-    "n_sampled",
-    "strongest_linkage",
-    "worst_attribute",
-]
-
 FOUND_AGAIN = "records found again"
 PROTECTED = "the protected attributes"
 
@@ -39,14 +25,9 @@ Taken = Mapping[str, Measured]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFigure:
-    """A figure that never stands without its meaning.
+    """A figure that never stands without its meaning."""
 
-    Attributes
-    ----------
-    name, value, meaning : str
-        Plain text. A figure that was not measured says why in its value, and has no meaning.
-    """
-
+    # Plain text. A figure that was not measured says why in its value, and has no meaning.
     name: str
     value: str
     meaning: str = ""
@@ -68,20 +49,12 @@ class KeyFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstAttribute:
-    """The attribute whose distribution moved most.
-
-    Attributes
-    ----------
-    attribute : str
-    distance : float
-        0, alike, to 1, apart.
-    measure : Measure
-        What the distance is: of the distribution functions, or of text that has no order, and
-        where there is no value on one side, of the shares.
-    """
+    """The attribute whose distribution moved most."""
 
     attribute: str
-    distance: float
+    distance: float  # 0, alike, to 1, apart
+    # What the distance is: of the distribution functions, or of text that has no order, and where
+    # there is no value on one side, of the shares.
     measure: Measure
 
     def __repr__(self) -> str:

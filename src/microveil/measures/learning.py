@@ -30,25 +30,11 @@ from microveil.measures.base import (
     Measure,
     Measured,
     Takes,
+    as_json,
 )
 from microveil.measures.classification import classification_task
 from microveil.measures.showing import figures
-from microveil.measures.undefined import as_json
 from microveil.text.document import Block
-
-__all__ = [
-    "F_MAJORITY",
-    "F_MEASURE",
-    "F_ORIGINAL",
-    "LEARNING",
-    "MEASURES",
-    "ClassComparison",
-    "ClassificationComparison",
-    "MeanOverSeeds",
-    "compare_classification",
-    "mean_over_seeds",
-    "text_of_estimator",
-]
 
 CONFIDENCE = 0.95
 
@@ -69,12 +55,7 @@ class MeanOverSeeds:
 
 
 def mean_over_seeds(values: ArrayLike) -> MeanOverSeeds:
-    """Average values that differ by their seeds.
-
-    >>> mean = mean_over_seeds([0.8, 0.9, 1.0])
-    >>> round(mean.value, 3), [round(end, 3) for end in mean.interval]
-    (0.9, [0.652, 1.148])
-    """
+    """Average values that differ by their seeds."""
     array = np.asarray(values, dtype=np.float64)
     mean, deviation, reach = float(array.mean()), math.nan, math.nan
     if len(array) > 1:
@@ -148,18 +129,6 @@ def compare_classification(
     may be a protected one to each seed. With ``protected_classes`` its records are in no common
     order with the original's. By default the classifier is a random forest of 100 trees. To compare
     many releases of one table make one `classification_task`, and train its baseline once.
-
-    >>> from microveil.measures.classification import threshold_classes
-    >>> generator = np.random.default_rng(0)
-    >>> income = generator.normal(size=300)
-    >>> noisy = income + generator.normal(size=300)
-    >>> found = compare_classification(
-    ...     {"INCOME": income}, {"INCOME": noisy}, threshold_classes(income, 0.5), seeds=range(3)
-    ... )
-    >>> [compared.original.value > 0.95 for compared in found.classes]
-    [True, True]
-    >>> found.classes[1].protected.value < 0.95, found.classes[1].majority
-    (True, 0.0)
     """
     if not original:
         raise DataError(

@@ -30,26 +30,13 @@ from numpy.typing import NDArray
 
 from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes
 from microveil.measures.candidates import Sample, Scale, candidates
-from microveil.measures.distances import category_weight, reciprocal_variances
+from microveil.measures.nearest import category_weight, reciprocal_variances
 from microveil.measures.showing import figures
 from microveil.table.blocks import (
     Matrix,
     average_ranks,
 )
 from microveil.text.document import Block
-
-__all__ = [
-    "CHANCE",
-    "MEASURES",
-    "MIXED",
-    "RECORD_LINKAGE",
-    "RecordLinkage",
-    "candidate_counts",
-    "record_linkage",
-    "record_linkage_by_rank",
-    "record_linkage_mixed",
-    "record_linkage_standardised",
-]
 
 NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 
@@ -80,10 +67,6 @@ def record_linkage(
     of the sample are looked for, each among all originals: by default all of up to 50,000, and of
     more 10,000, always the same. Time is near O(n log n) for up to about ten attributes and never
     above O(n^2) vectorised steps; memory of a sample is that of blocks of originals.
-
-    >>> original = np.array([[1.0], [2.0], [9.0]])
-    >>> record_linkage(original, np.array([[1.5], [1.5], [8.0]])).percent
-    66.66666666666667
     """
     return _linked(original, protected, sample, _raw(original))
 
@@ -94,13 +77,6 @@ def record_linkage_standardised(
     """Measure `record_linkage` with each attribute in units of the original's deviation.
 
     An attribute that is constant in the original counts as 0 throughout.
-
-    >>> original = np.array([[1.0, 1000.0], [2.0, 3000.0], [3.0, 2000.0]])
-    >>> protected = np.array([[1.0, 1700.0], [2.0, 2600.0], [3.0, 2100.0]])
-    >>> record_linkage(original, protected).percent
-    66.66666666666667
-    >>> record_linkage_standardised(original, protected).percent
-    100.0
     """
     scale = replace(_raw(original), weights=reciprocal_variances(original))
     return _linked(original, protected, sample, scale)
@@ -112,12 +88,6 @@ def record_linkage_by_rank(
     """Measure `record_linkage` between ranks within either table, equal values sharing theirs.
 
     Noise that moves all values but keeps their order does not help here.
-
-    >>> original = np.array([[1.0], [2.0], [3.0]])
-    >>> record_linkage(original, original + 100).percent
-    33.333333333333336
-    >>> record_linkage_by_rank(original, original + 100).percent
-    100.0
     """
     ranks = average_ranks(original), average_ranks(protected)
     return _linked(*ranks, sample, _raw(original))
@@ -134,13 +104,6 @@ def record_linkage_mixed(
 
     Where noise puts many originals within the distance of the true one, time is up to
     O(n_sampled n_records) vectorised steps, of which most look at an attribute or two.
-
-    >>> people = np.array([[20.0, 0.0], [40.0, 0.0], [np.nan, 1.0]])
-    >>> kinds = np.array([False, True])
-    >>> record_linkage_mixed(people, people, kinds).percent
-    100.0
-    >>> record_linkage_mixed(people, people * [0, 1], kinds).percent
-    66.66666666666667
     """
     return _linked(original, protected, sample, _mixed(original, is_category))
 
@@ -152,9 +115,6 @@ def candidate_counts(
 
     |G| where the true original is in G, 0 where another one is nearer. It names the people at risk,
     so it is for the custodian alone.
-
-    >>> candidate_counts(np.array([[1.0], [3.0], [9.0]]), np.array([[2.0], [2.0], [3.0]]))
-    array([2, 2, 0])
     """
     return candidates(original, protected, np.arange(len(original)), _raw(original))
 

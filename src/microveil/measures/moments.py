@@ -1,4 +1,4 @@
-"""Means, variances, covariances and correlations, before and after.
+"""Means, variances, covariances and correlations, Pearson's and Spearman's, before and after.
 
 A mean or variance is over the cells that are present, a covariance or correlation over the records
 in which both attributes are. What is not defined is NaN: the variance of fewer than two values, the
@@ -6,39 +6,40 @@ correlation with a constant.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
-from microveil.measures.undefined import none_if_undefined, plain
+from microveil.kernels import pairs_of_attributes as kernel
+from microveil.measures.base import (
+    Better,
+    By,
+    Entry,
+    Figure,
+    Group,
+    Measure,
+    Takes,
+    none_if_undefined,
+    plain,
+)
 from microveil.table.blocks import (
     SMALLEST_VARIANCE,
     Matrix,
+    average_ranks,
+    lacks_some,
     means_and_variances,
     over_blocks,
     summed,
     varying,
 )
-
-__all__ = [
-    "CORRELATIONS",
-    "MOMENTS",
-    "OF_ATTRIBUTES",
-    "OF_PAIRS",
-    "Correlations",
-    "MomentComparison",
-    "Moments",
-    "before_and_after",
-    "compare_moments",
-    "correlations_of",
-    "moments",
-]
+from microveil.table.sorting import numbers_in_order
+from microveil.table.threads import in_threads
 
 Floats = NDArray[np.float64]
 # The mean of a pair's records is centred anew where it leaves less than this of their squares:
@@ -106,14 +107,7 @@ class MomentComparison:
 
 
 def moments(matrix: Matrix) -> Moments:
-    """Compute means, variances, covariances and correlations of one table; NaN is a missing cell.
-
-    Examples
-    --------
-    >>> moments(np.array([[1.0, 4.0], [2.0, 2.0], [3.0, 0.0]])).covariances
-    array([[ 1., -2.],
-           [-2.,  4.]])
-    """
+    """Compute means, variances, covariances and correlations; NaN is a missing cell."""
     means, variances = (figures.copy() for figures in means_and_variances(matrix))
     counts, squares, products = _sums_of_pairs(matrix, means)
     covariances = np.full(counts.shape, np.nan)
@@ -159,8 +153,6 @@ def correlations_of(counts: Floats, squares: Floats, products: Floats) -> Floats
     of the deviations of both, all (n_attributes, n_attributes). NaN where a variance is none, or
     too small for float64.
 
-    Examples
-    --------
     >>> correlations_of(np.full((1, 1), 3.0), np.full((1, 1), 2.0), np.full((1, 1), -2.0))
     array([[-1.]])
     """
@@ -173,15 +165,46 @@ def correlations_of(counts: Floats, squares: Floats, products: Floats) -> Floats
 
 
 def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
-    """Compare the moments of two tables with the same attributes, in any order of records.
-
-    Examples
-    --------
-    >>> original = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
-    >>> compare_moments(original, original * [1.0, -1.0]).correlations.largest_absolute_change
-    2.0
-    """
+    """Compare the moments of two tables with the same attributes, in any order of records."""
     return MomentComparison(original=moments(original), protected=moments(protected))
+
+
+def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
+    """Compute Spearman's correlations of one table; read-only, NaN on the diagonal for a constant.
+
+    O(n log n) time for each attribute, and where cells are missing O(n) for each pair: values are
+    numbered once, and the records of a pair ranked by counting these numbers, which scipy sorts
+    anew for each pair.
+    """
+    if not lacks_some(matrix):
+        return moments(average_ranks(matrix)).correlations
+    n_attributes = matrix.shape[1]
+    numbered = in_threads(
+        lambda a: numbers_in_order(matrix[:, a]), range(n_attributes), matrix.size
+    )
+    pairs = list(combinations(range(n_attributes), 2))
+
+    def correlate(pair: tuple[int, int]) -> tuple[int, float, float, float]:
+        (one, n_one), (other, n_other) = (numbered[a] for a in pair)
+        found: tuple[int, float, float, float] = kernel.correlate_ranks(one, other, n_one, n_other)
+        return found
+
+    counts, squares, products = np.zeros((3, n_attributes, n_attributes))
+    for (a, b), sums in zip(pairs, in_threads(correlate, pairs, matrix.size), strict=True):
+        counts[a, b] = counts[b, a] = sums[0]
+        squares[a, b], squares[b, a] = sums[1], sums[2]
+        products[a, b] = products[b, a] = sums[3]
+    found = correlations_of(counts, squares, products)
+    np.fill_diagonal(found, np.where(varying(matrix), 1.0, np.nan))
+    found.setflags(write=False)
+    return found
+
+
+def compare_rank_correlations(original: Matrix, protected: Matrix) -> Correlations:
+    """Compare Spearman's correlations of two tables, in any order of records."""
+    return Correlations(
+        original=rank_correlations(original), protected=rank_correlations(protected)
+    )
 
 
 MOMENTS = Group(title="Means and variances")
@@ -194,15 +217,15 @@ def before_and_after(moment: str, found: Any) -> list[Figure]:
     return [Figure(value=y, beside=x) for x, y in zip(before, after, strict=True)]
 
 
-def _write_moments(found: MomentComparison, names: Sequence[str]) -> dict[str, Any]:
-    sides = {"original": found.original, "protected": found.protected}
+def by_name(found: Any, names: Sequence[str], *moments: str) -> dict[str, dict[str, Any]]:
+    """Write moments of each attribute, before and after."""
     return {
         name: {
             moment: {
-                side: none_if_undefined(float(getattr(of, f"{moment}s")[a]))
-                for side, of in sides.items()
+                side: none_if_undefined(float(getattr(getattr(found, side), f"{moment}s")[a]))
+                for side in ("original", "protected")
             }
-            for moment in ("mean", "variance")
+            for moment in moments
         }
         for a, name in enumerate(names)
     }
@@ -213,31 +236,37 @@ def _write_covariances(found: MomentComparison, _: Sequence[str]) -> dict[str, A
     return {side: plain(of.covariances.tolist()) for side, of in sides.items()}
 
 
-_measure = partial(
-    Measure, function=compare_moments, takes=Takes.NUMBERS, in_blocks=True, needs_pairs=False
-)
+_measure = partial(Measure, takes=Takes.NUMBERS, in_blocks=True, needs_pairs=False)
+_closer = partial(_measure, better=Better.UNCHANGED, explanation="closer is better")
 _moment = partial(
-    _measure,
+    _closer,
+    function=compare_moments,
     by=By.ATTRIBUTE,
-    better=Better.UNCHANGED,
-    explanation="closer is better",
     group=MOMENTS,
-    entry=Entry(name="moments", write=_write_moments),
+    entry=Entry(
+        name="moments", write=lambda found, names: by_name(found, names, "mean", "variance")
+    ),
 )
-_correlation = partial(
-    _measure,
-    group=CORRELATIONS,
-    entry=Entry(name="correlations", write=lambda found, _: found.correlations.to_dict()),
-)
-_change = partial(_correlation, explanation="0 = unchanged, 2 = reversed", highest=2.0)
 # Of every pair, in the two matrices that an assessment writes: no table has a figure of them.
-_matrix = partial(
-    _correlation,
-    by=By.PAIR,
-    better=Better.UNCHANGED,
-    explanation="closer is better",
-    tabulated=False,
-)
+_matrix = partial(_closer, by=By.PAIR, group=CORRELATIONS, tabulated=False)
+
+
+def _correlations(whose: str, prefix: str, of: str, path: str, **given: Any) -> Iterator[Measure]:
+    """Declare the correlations of one law, and how far they moved."""
+    name = f"{prefix}correlations"
+    yield _matrix(id=name, label=f"{whose} correlations", lowest=-1.0, highest=1.0, **given)
+    for what in ("mean", "largest"):
+        yield _measure(
+            id=f"{prefix}{what}_absolute_change",
+            label=f"{what} absolute change of {of}correlations",
+            short=f"{what} absolute change" + (", Spearman" if of else ""),
+            explanation="0 = unchanged, 2 = reversed",
+            highest=2.0,
+            figure=attrgetter(f"{path}{what}_absolute_change"),
+            group=CORRELATIONS,
+            **given,
+        )
+
 
 OF_ATTRIBUTES = (
     _moment(id="mean", label="mean", figure=partial(before_and_after, "means"), lowest=-math.inf),
@@ -247,20 +276,24 @@ OF_PAIRS = (
     _matrix(
         id="covariances",
         label="covariances",
+        function=compare_moments,
         lowest=-math.inf,
         entry=Entry(name="covariances", write=_write_covariances),
     ),
-    _matrix(id="correlations", label="Pearson's correlations", lowest=-1.0, highest=1.0),
-    _change(
-        id="mean_absolute_change",
-        label="mean absolute change of correlations",
-        short="mean absolute change",
-        figure=attrgetter("correlations.mean_absolute_change"),
+    *_correlations(
+        "Pearson's",
+        "",
+        "",
+        "correlations.",
+        function=compare_moments,
+        entry=Entry(name="correlations", write=lambda found, _: found.correlations.to_dict()),
     ),
-    _change(
-        id="largest_absolute_change",
-        label="largest absolute change of correlations",
-        short="largest absolute change",
-        figure=attrgetter("correlations.largest_absolute_change"),
+    *_correlations(
+        "Spearman's",
+        "rank_",
+        "Spearman's ",
+        "",
+        function=compare_rank_correlations,
+        entry=Entry(name="rank_correlations"),
     ),
 )

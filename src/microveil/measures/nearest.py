@@ -14,15 +14,9 @@ from numpy.typing import NDArray
 
 from microveil.kernels import attacks as kernel
 from microveil.kernels import linkage
-from microveil.measures.distances import (
-    LEAF_SIZE,
-    category_weight,
-    distinct_records,
-    reciprocal_variances,
-)
 from microveil.table import threads
-
-__all__ = ["Rows", "in_threads", "own_distances", "standard_weights"]
+from microveil.table.blocks import SMALLEST_VARIANCE, Matrix, means_and_variances
+from microveil.table.sorting import in_order
 
 QUERIES_PER_TASK = 512
 
@@ -30,11 +24,7 @@ QUERIES_PER_TASK = 512
 def standard_weights(
     original: NDArray[np.float64], is_category: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return what a squared difference in each attribute weighs: 1/variance of a number.
-
-    >>> standard_weights(np.array([[1.0, 0.0], [3.0, 1.0]]), np.array([False, True]))
-    array([0.5, 2. ])
-    """
+    """Return what a squared difference in each attribute weighs: 1/variance of a number."""
     weights = reciprocal_variances(original)
     for a in np.flatnonzero(is_category):
         weights[a] = category_weight(original[:, a])
@@ -84,11 +74,7 @@ class Rows:
         weights: NDArray[np.float64],
         is_category: NDArray[np.bool_],
     ) -> "Rows":
-        """Arrange rows without missing values; O(n log n).
-
-        >>> Rows.arrange(np.array([[3.0], [1.0], [3.0]]), np.ones(1), np.array([False])).members
-        array([1, 0, 2])
-        """
+        """Arrange rows without missing values; O(n log n)."""
         first, which = distinct_records(released)
         distinct = np.ascontiguousarray(released[first])
         # Codes of categories lie apart by more than 1: where to split, none should outweigh
@@ -165,3 +151,46 @@ class Rows:
             ),
             len(known),
         )
+
+
+# Records to a leaf of the trees that the kernels build: 16 to 128 differ little where the tree
+# prunes; where it cannot, fewer and longer leaves make better use of vector instructions.
+LEAF_SIZE = 64
+
+
+def reciprocal_variances(original: Matrix) -> NDArray[np.float64]:
+    """Return what a squared difference in each attribute weighs: 1/variance, 0 of a constant."""
+    variances = means_and_variances(original)[1]
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.where(variances >= SMALLEST_VARIANCE, 1.0 / variances, 0.0)
+
+
+def category_weight(values: NDArray[np.float64]) -> float:
+    """Return what two different categories add to a squared distance; 0 of a constant.
+
+    It is 2 (n - 1) / n over the share of all ordered pairs that differ: on average over these pairs
+    as much as numbers add in standard deviations.
+
+    >>> category_weight(np.array([0.0, 0.0, 1.0, 1.0]))
+    3.0
+    """
+    n = len(values)
+    counts = in_order(values).different
+    differing = n * n - sum(count * count for count in counts.tolist())
+    return 2 * (n * (n - 1) / differing) if differing else 0.0
+
+
+def distinct_records(matrix: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each different record stands first, and for each record which of them it is.
+
+    They are in ascending order, the first attribute first; those that lack a value are alike in it.
+    """
+    order = np.lexsort(matrix.T[::-1])
+    is_new = np.zeros(len(order), dtype=np.bool_)
+    is_new[:1] = True
+    for column in matrix.T:
+        one, other = column[order[:-1]], column[order[1:]]
+        is_new[1:] |= (one != other) & ~(np.isnan(one) & np.isnan(other))
+    which = np.empty(len(order), dtype=np.intp)
+    which[order] = np.cumsum(is_new) - 1
+    return order[is_new], which

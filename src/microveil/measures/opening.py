@@ -29,8 +29,6 @@ from microveil.table import (
 from microveil.table.blocks import LARGEST_VALUE, AttributeMatrix, Matrix, largest_of
 from microveil.table.table import coded_words
 
-__all__ = ["Opened", "named", "opened", "tables_of", "usable"]
-
 # Text of more different values is left out: hardly any are categories.
 MOST_CATEGORIES = 1000
 
@@ -105,13 +103,7 @@ def opened(
     guarantee: Guarantee | None = None,
     measurements: Measurements | None = None,
 ) -> Opened:
-    """Open a table and its release, of which a `Release` knows what it promises.
-
-    Raises
-    ------
-    DataError
-        If they are paired and of different lengths.
-    """
+    """Open a table and its release, of which a `Release` knows what it promises."""
     codes = MissingCodes.of(missing_codes, missing_values)
     if isinstance(protected, Release):
         codes, guarantee = protected.codes_of_original(codes), guarantee or protected.guarantee
@@ -150,11 +142,6 @@ def tables_of(
 
     Text of more than 1000 categories is left out. Argument by argument, ``asked`` is what is asked
     of the measures: record linkage is, if nothing else is said.
-
-    Raises
-    ------
-    DataError
-        If a number is infinite or beyond 1e140, unless such are ``masked``, taken as missing.
     """
     wanted = list(names)
     numeric, orders, sides = both.numeric(wanted), both.orders, (both.original, both.protected)

@@ -13,8 +13,6 @@ from microveil.synthesis.measurements import Measurements
 from microveil.table import MissingCodes
 from microveil.text import enumerated
 
-__all__ = ["codes_in_release", "guarantee_beside", "has_pairs", "measurements_beside", "promised"]
-
 # What measurements.json repeats of the guarantee.
 SAME_IN_BOTH = ("method", "n_records", "epsilon", "delta", "rho")
 
@@ -46,11 +44,6 @@ def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurement
 
     None where there are none, or a domain or grid was read from the data, so that the guarantee
     does not say it.
-
-    Raises
-    ------
-    FileError
-        If the file there is not that of this release.
     """
     path = table.parent / "measurements.json"
     if guarantee is None or not guarantee.is_synthetic or not path.exists():
@@ -99,15 +92,6 @@ def has_pairs(guarantee: Guarantee | None, n_missing: int = 0) -> bool:
 
     They do not where a guarantee says that they were shuffled, or are nobody's; nor where records
     of units that had too many were left out, so that ``n_missing`` of the original's are missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import microveil as mv
-    >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
-    >>> shuffled = mv.plan(ages, method="mdav", k=3, attributes="AGE", shuffle=True)
-    >>> has_pairs(shuffled.guarantee), has_pairs(None)
-    (False, True)
     """
     if guarantee is None:
         return True
@@ -115,18 +99,7 @@ def has_pairs(guarantee: Guarantee | None, n_missing: int = 0) -> bool:
 
 
 def promised(guarantee: Guarantee | None) -> str | None:
-    """Say in a line what a guarantee promises and under which conditions, None without one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import microveil as mv
-    >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
-    >>> plan = mv.plan(ages, method="idp-vector", k=3, epsilon=1, attributes="AGE")
-    >>> promised(plan.guarantee)
-    'iDP of the centroids, epsilon 1 at cluster and vector scope; row scope not covered; with the
-    noise scales of this table held'
-    """
+    """Say in a line what a guarantee promises and under which conditions, None without one."""
     if guarantee is None:
         return None
     if guarantee.randomness == "seeded":

@@ -25,17 +25,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
-from microveil.measures.attributes import (
+from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes, as_json
+from microveil.measures.models import (
     Attributes,
+    basis_of,
     checked_attributes,
     complete_records,
+    fit_logistic,
     indicators,
 )
-from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes
-from microveil.measures.models import basis_of, fit_logistic
-from microveil.measures.undefined import as_json
-
-__all__ = ["MEASURES", "PROPENSITY", "Propensity", "propensity"]
 
 # More terms than this are a mistake, such as a column of names, and would fill the memory.
 MOST_TERMS = 1000
@@ -93,10 +91,6 @@ def propensity(
     and products of attributes, which compares variances and covariances. Snoke et al. interact the
     attributes only; the squares are ours, as noise and microaggregation show in variances. O(N p^2)
     time and O(N p) memory for p terms.
-
-    >>> original = {"AGE": [31.0, 42.0, 57.0, 64.0], "SEX": ["f", "m", "m", "f"]}
-    >>> round(propensity(original, original, order=1).pmse, 12)
-    0.0
     """
     shared = {name: protected[name] for name in original if name in protected}
     pooled, member, n_left_out = _pooled(

@@ -7,6 +7,10 @@ the functions stand with them.
 ['sse', 'mean_sse', 'mean_sse_published', 'information_loss']
 """
 
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
 from microveil.measures import (
     categories,
     closest_records,
@@ -16,11 +20,9 @@ from microveil.measures import (
     information_loss,
     learning,
     linkage,
-    mean_errors,
     moments,
     neighbourhoods,
     propensity,
-    rank_correlations,
     regression,
     relations,
     rules,
@@ -28,29 +30,12 @@ from microveil.measures import (
     weighted,
 )
 from microveil.measures.base import (
-    FURTHER,
-    Better,
-    By,
-    Compared,
-    Entry,
-    Figure,
-    Group,
     Measure,
+    Measured,
     Takes,
 )
-
-__all__ = [
-    "FURTHER",
-    "MEASURES",
-    "Better",
-    "By",
-    "Compared",
-    "Entry",
-    "Figure",
-    "Group",
-    "Measure",
-    "Takes",
-]
+from microveil.measures.tables import Tables
+from microveil.table import Table, column_of
 
 # In the order of the entries of an assessment.
 _DECLARED = (
@@ -59,14 +44,13 @@ _DECLARED = (
     *closest_records.MEASURES,
     *categories.MEASURES,
     *moments.OF_ATTRIBUTES,
-    *mean_errors.MEASURES,
+    *information_loss.OF_ATTRIBUTES,
     *goodness_of_fit.MEASURES,
     *distributions.MEASURES,
     *column_moves.MEASURES,
     *relations.MEASURES,
     *neighbourhoods.MEASURES,
     *moments.OF_PAIRS,
-    *rank_correlations.MEASURES,
     *weighted.MEASURES,
     *subgroups.MEASURES,
     *rules.MEASURES,
@@ -75,3 +59,40 @@ _DECLARED = (
     *propensity.MEASURES,
 )
 MEASURES: dict[str, Measure] = {measure.id: measure for measure in _DECLARED}
+
+
+Attempt = Callable[[Measure, Callable[[], Any]], Any]
+
+
+def measured(
+    tables: Tables,
+    measures: Iterable[Measure] | None = None,
+    attempt: Attempt | None = None,
+) -> dict[str, Measured]:
+    """Take measures of two tables, by default all that are registered, and return them by id.
+
+    Those that need pairs that there are not, or that nobody asked for, are left out; those that
+    share a function share its result. ``attempt`` is given a measure and the work of its function,
+    and returns what that returns, or what stands for it where it fails.
+    """
+    known: dict[tuple[Callable[..., Any], Takes, tuple[str, ...]], Any] = {}
+    found = {}
+    for measure in MEASURES.values() if measures is None else measures:
+        if not tables.takes_part(measure):
+            continue
+        key = measure.function, measure.takes, measure.arguments
+        if key not in known:
+            work = partial(tables.result_of, measure)
+            known[key] = work() if attempt is None else attempt(measure, work)
+        found[measure.id] = Measured(measure=measure, result=known[key], names=tables.names)
+    return found
+
+
+def measured_publicly(release: Table, names: Iterable[str]) -> dict[str, Measured]:
+    """Take the measures that may be published with a release, of its protected attributes."""
+    columns = {name: column_of(release, name) for name in names}
+    return {
+        measure.id: Measured(measure=measure, result=measure.function(columns), names=())
+        for measure in MEASURES.values()
+        if measure.is_public
+    }

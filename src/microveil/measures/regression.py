@@ -16,24 +16,28 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
-from microveil.measures.attributes import Attributes, checked_attributes, complete_records
-from microveil.measures.base import Better, Compared, Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import (
+    Better,
+    Compared,
+    Entry,
+    Group,
+    Measure,
+    Measured,
+    Takes,
+    as_json,
+)
 from microveil.measures.formula import Formula, coded_designs, parse_formula
-from microveil.measures.models import Basis, basis_of, fit_logistic
+from microveil.measures.models import (
+    Attributes,
+    Basis,
+    basis_of,
+    checked_attributes,
+    complete_records,
+    fit_logistic,
+)
 from microveil.measures.showing import figures
-from microveil.measures.undefined import as_json
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure
-
-__all__ = [
-    "MEASURES",
-    "REGRESSION",
-    "CoefficientComparison",
-    "CoefficientEstimate",
-    "RegressionComparison",
-    "compare_regressions",
-    "interval_overlap",
-]
 
 CONFIDENCE = 0.95
 
@@ -119,9 +123,6 @@ def interval_overlap(one: tuple[float, float], other: tuple[float, float]) -> fl
 
     1 for equal intervals, below 0 for disjoint ones (Snoke et al. 2018); NaN where an end is
     missing, or an interval has no width and the other is not equal.
-
-    >>> interval_overlap((0, 4), (2, 4)), interval_overlap((0, 1), (3, 4))
-    (0.75, -2.0)
     """
     if any(math.isnan(end) for end in (*one, *other)):
         return math.nan
@@ -147,11 +148,6 @@ def compare_regressions(
     are left out. Intervals are Student's for least squares, Wald's for the log odds of an outcome
     of 0 and 1. A coefficient that a table does not determine (collinear terms, a category that it
     does not have, records predicted for certain) has neither value nor overlap.
-
-    >>> people = {"AGE": [20.0, 30.0, 40.0, 50.0], "TAX": [1.0, 3.0, 4.0, 6.0]}
-    >>> found = compare_regressions(people, people, "TAX ~ AGE")
-    >>> round(found.coefficients[1].original.value, 6), found.mean_overlap
-    (0.16, 1.0)
     """
     model = formula if isinstance(formula, Formula) else parse_formula(formula)
     places = "original data", "protected data"

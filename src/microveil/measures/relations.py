@@ -16,24 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes, as_json
 from microveil.measures.distributions import decile_levels
-from microveil.measures.rank_correlations import rank_correlations
+from microveil.measures.moments import rank_correlations
 from microveil.measures.showing import figures
-from microveil.measures.undefined import as_json
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, items
-
-__all__ = [
-    "MEASURES",
-    "MOST_COLUMNS",
-    "PAIRS_KEPT",
-    "RELATIONS",
-    "SAMPLED",
-    "Relations",
-    "sampled_records",
-]
 
 # Of more records so many are drawn: a correlation of them is off by 0.01 at most, 95 % of the time.
 SAMPLED = 50_000

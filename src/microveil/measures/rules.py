@@ -9,20 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
-from microveil.measures.attributes import checked_attributes
-from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
+from microveil.measures.base import (
+    Better,
+    By,
+    Entry,
+    Figure,
+    Group,
+    Measure,
+    Measured,
+    Takes,
+    none_if_undefined,
+)
+from microveil.measures.models import checked_attributes
 from microveil.measures.showing import figures
-from microveil.measures.undefined import none_if_undefined
 from microveil.table.record_rules import RecordRule
 from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure
-
-__all__ = [
-    "MEASURES",
-    "RULES",
-    "RuleOutcome",
-    "check_rules",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +69,6 @@ def check_rules(
     """Count the records of two tables that break each rule.
 
     Columns are numbers or text: dates as days, yes and no as 1 and 0.
-
-    Examples
-    --------
-    >>> from microveil.schema import Kind
-    >>> from microveil.table.record_rules import parse_rule
-    >>> rule = parse_rule("TAX <= INCOME", {"TAX": Kind.WHOLE, "INCOME": Kind.WHOLE})
-    >>> before = {"TAX": [1, 2, 3], "INCOME": [9, 9, None]}
-    >>> after = {"TAX": [9, 2, 3], "INCOME": [8, 9, 9]}
-    >>> (found,) = check_rules(before, after, rules=[rule])
-    >>> found.original.count, found.original.n_records, found.protected.count
-    (0, 2, 1)
     """
     sides = [
         checked_attributes(table, f"{side} data")

@@ -8,8 +8,6 @@ from microveil.text import listed, shortened
 from microveil.text.document import Block, Paragraph, heading, paragraph, tabulated
 from microveil.text.figures import figure, figures_to
 
-__all__ = ["figures", "part_of"]
-
 INTERVAL = "95 % interval"
 
 
@@ -23,13 +21,6 @@ def figures(found: Sequence[Measured], intro: str = "") -> tuple[Block, ...]:
     """Show figures as tables with what they mean: of the table, then by attribute, class or rule.
 
     A sentence may introduce them.
-
-    Examples
-    --------
-    >>> from microveil.measures.information_loss import LOSS
-    >>> found = Measured(measure=LOSS, result=None, names=())
-    >>> figures([found])
-    ()
     """
     blocks = _of_table([one for one in found if one.measure.by is By.TABLE])
     for by in (By.ATTRIBUTE, By.CLASS, By.RULE):

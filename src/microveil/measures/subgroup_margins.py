@@ -19,8 +19,6 @@ from microveil.synthesis.plan import remeasured
 from microveil.synthesis.tables import axis_at
 from microveil.table.threads import in_threads
 
-__all__ = ["margins_of_trials", "subgroup_margins"]
-
 Figures = tuple[NDArray[np.float64], NDArray[np.float64]]
 # As in `release.margins`, for each margin by itself.
 CONFIDENCE = 0.95
@@ -43,8 +41,6 @@ def subgroup_margins(
     They are a function of the measurements that the release was drawn from, of public figures and
     of the subgroups asked for: alike each time. ``names`` are those that means were taken of.
 
-    Notes
-    -----
     A released figure is no measurement: tables were shrunk, made consistent and fitted by a
     model, and records drawn of it, so that no formula carries the known law of the noise over to
     it. A parametric bootstrap does. A model of the measurements is taken for the truth; as many
@@ -190,28 +186,9 @@ def margins_of_trials(
 ) -> SubgroupMargins:
     """Find margins of figures by trials in which nothing but noise and chance is at work.
 
-    Parameters
-    ----------
-    shares : ndarray of float64, shape (n_trials, n_groups)
-        By how much a release is off the records that it was made of.
-    means : ndarray of float64, shape (n_trials, n_groups, n_attributes)
-        Likewise; NaN where one of the two has nobody.
-    is_measured : ndarray of bool, shape (n_groups,)
-    confidence : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    SubgroupMargins
-        The root of the mean square of the trials' deviations, times the quantile of Student's t
-        with as many degrees of freedom as there are trials: a new deviation, normal about 0, is
-        within it with that probability, however few trials there are.
-
-    Examples
-    --------
-    >>> shares, means = np.array([[0.1], [-0.1]]), np.empty((2, 1, 0))
-    >>> margins_of_trials(shares, means, np.array([True]), 0.5).shares.round(3)
-    array([0.082])
+    The root of the mean square of the trials' deviations, times the quantile of Student's t with as
+    many degrees of freedom as there are trials: a new deviation, normal about 0, is within it with
+    that probability, however few trials there are.
     """
     of_shares, of_means = (_half_widths(found, confidence) for found in (shares, means))
     for array in (of_shares, of_means, is_measured):

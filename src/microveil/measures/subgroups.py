@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.measures.base import Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import Entry, Group, Measure, Measured, Takes, none_if_undefined
 from microveil.measures.showing import figures
-from microveil.measures.undefined import none_if_undefined
 from microveil.text.document import Block, Given, Tabulated, paragraph, tabulated
 from microveil.text.figures import figure
-
-__all__ = ["MEASURES", "MISSING", "SubgroupMargins", "Subgroups", "compare_subgroups", "figures_in"]
 
 # What a missing cell of a column of text or numbers is called among the levels.
 MISSING = "missing"
@@ -123,26 +120,7 @@ def compare_subgroups(
     by: Mapping[str, tuple[NDArray[Any], NDArray[Any]]],
     margins: Callable[[Subgroups], Subgroups] = lambda found: found,
 ) -> Subgroups:
-    """Count records and take means in the subgroups of two tables, in any order of records.
-
-    Parameters
-    ----------
-    original, protected : ndarray of float64, shape (n_records, n_attributes)
-        The attributes to take means of; NaN is a missing cell.
-    by : mapping of (ndarray, ndarray), each of shape (n_records,)
-        The columns whose combinations are the subgroups, before and after: text or numbers. A
-        missing cell, "" or NaN, is a level of its own.
-    margins : callable, optional
-        Adds margins to what was found.
-
-    Examples
-    --------
-    >>> sex = np.array(["f", "m", "m"]), np.array(["f", "f"])
-    >>> income = np.array([[9.0], [5.0], [7.0]]), np.array([[8.0], [10.0]])
-    >>> found = compare_subgroups(*income, by={"SEX": sex})
-    >>> found.levels, found.counts.tolist(), found.means[:, :, 0].tolist()
-    ((('f',), ('m',)), [[1, 2], [2, 0]], [[9.0, 6.0], [9.0, nan]])
-    """
+    """Count records and take means in the subgroups of two tables, in any order of records."""
     coded = {name: _coded(name, *sides) for name, sides in by.items()}
     size, position = len(original), np.zeros(len(original) + len(protected), dtype=np.int64)
     for codes, levels in coded.values():
@@ -163,8 +141,6 @@ def compare_subgroups(
 def figures_in(groups: NDArray[np.int64], values: Floats, n_groups: int) -> tuple[Floats, Floats]:
     """Return shares and means of groups in a table, records of group -1 being in none.
 
-    Examples
-    --------
     >>> figures_in(np.array([0, 0, -1]), np.array([[1.0], [3.0], [9.0]]), 1)
     (array([0.66666667]), array([[2.]]))
     """

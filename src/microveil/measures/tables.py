@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.measures.base import Measure, Takes
 from microveil.measures.distributions import Levels, decile_levels
 from microveil.measures.formula import parse_formula
-from microveil.measures.registry import Measure, Takes
 from microveil.measures.relations import sampled_records
 from microveil.table import Column, Numbers
 from microveil.table.blocks import (
@@ -20,8 +20,6 @@ from microveil.table.blocks import (
     over_blocks,
 )
 from microveil.table.threads import in_threads
-
-__all__ = ["OF_NUMBERS", "Codes", "Tables"]
 
 Columns = dict[str, Column]
 # Of these nothing is left without an attribute of numbers.

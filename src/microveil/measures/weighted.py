@@ -16,21 +16,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, By, Entry, Group, Measure, Measured, Takes
-from microveil.measures.moments import before_and_after
+from microveil.errors import DataError, RequestError
+from microveil.measures.base import (
+    Better,
+    By,
+    Entry,
+    Group,
+    Measure,
+    Measured,
+    Takes,
+    none_if_undefined,
+)
+from microveil.measures.moments import before_and_after, by_name
+from microveil.measures.opening import Opened
 from microveil.measures.showing import figures
-from microveil.measures.undefined import none_if_undefined
+from microveil.schema import Kind, Role
+from microveil.table import Table, check_columns, numbers_of
 from microveil.table.blocks import Matrix
 from microveil.text import listed, one_line
 from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure
-
-__all__ = [
-    "MEASURES",
-    "Weights",
-    "compare_weighted_shares",
-    "weighted_moments",
-]
 
 Floats = NDArray[np.float64]
 # More categories than a person reads are in `to_dict` alone.
@@ -106,29 +111,14 @@ class WeightedComparison:
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the moments by attribute; what is undefined is None."""
-        sides = {"original": self.original, "protected": self.protected}
-        found: dict[str, Any] = {}
-        for a, (name, error) in enumerate(zip(names, self.total_errors.tolist(), strict=True)):
-            found[name] = {
-                moment: {
-                    side: none_if_undefined(float(getattr(of, f"{moment}s")[a]))
-                    for side, of in sides.items()
-                }
-                for moment in ("mean", "variance", "total")
-            }
+        found = by_name(self, names, "mean", "variance", "total")
+        for name, error in zip(names, self.total_errors.tolist(), strict=True):
             found[name]["total"]["relative_error"] = none_if_undefined(error)
         return found
 
 
 def weighted_moments(matrix: Matrix, weights: Floats | None) -> WeightedMoments:
-    """Take weighted means, variances and totals of the columns of a matrix; NaN without weights.
-
-    Examples
-    --------
-    >>> found = weighted_moments(np.array([[20.0], [30.0]]), np.array([1.0, 3.0]))
-    >>> found.means, found.variances, found.totals
-    (array([27.5]), array([37.5]), array([110.]))
-    """
+    """Take weighted means, variances and totals of the columns of a matrix; NaN without weights."""
     means, variances, totals = np.full((3, matrix.shape[1]), np.nan)
     if weights is None:
         return WeightedMoments(means=means, variances=variances, totals=totals)
@@ -201,15 +191,7 @@ def compare_weighted_shares(
     *,
     weights: Weights,
 ) -> WeightedShares:
-    """Take the shares of categories in two tables, of the records and of the weights.
-
-    Examples
-    --------
-    >>> weights = Weights(column="W", original=np.array([1.0, 3.0]), protected=None)
-    >>> codes = np.array([0, 1])
-    >>> compare_weighted_shares(codes, codes, ["a", "b"], weights=weights).weighted_original
-    array([0.25, 0.75])
-    """
+    """Take the shares of categories in two tables, of the records and of the weights."""
     size = len(categories)
 
     def shares(codes: NDArray[np.signedinteger], own: Floats | None = None) -> Floats:
@@ -301,3 +283,82 @@ MEASURES = (
         entry=Entry(name="weighted_shares"),
     ),
 )
+
+
+REMEDY = "name a column that says of every record how many people it stands for"
+
+
+def weights_of(both: Opened, column: str | None) -> Weights | None:
+    """Read the weights asked for, or those that the recipe names, the first of several.
+
+    A release without weights of its own is weighted by the original's where there are pairs. Its
+    own that are none, as noise can leave them, are no error: it is then not weighted. Those of the
+    recipe nobody asked for: they are no error either, but why nothing is weighted.
+    """
+    if column is not None:
+        return _read(both, column)
+    by_role = both.of_role(Role.WEIGHT)
+    if not by_role:
+        return None
+    try:
+        return _read(both, by_role[0])
+    except DataError as error:
+        reason = f"{error.place}: {error.rule}"
+        return Weights(column=by_role[0], original=np.empty(0), protected=None, reason=reason)
+
+
+def _read(both: Opened, column: str) -> Weights:
+    if not isinstance(column, str):
+        raise RequestError("weights", "it is the name of a column", "pass weights='WEIGHT'")
+    check_columns(both.original, (column,), "original")
+    own = _of_original(both.original, column)
+    if column in both.protected.names:
+        after = _numbers(both.protected, column)
+        is_usable = after is not None and bool((after >= 0).all()) and bool(after.any())
+        reason = f"its own {column} is no number of 0 or more for every record"
+        return Weights(
+            column=column,
+            original=own,
+            protected=after if is_usable else None,
+            are_its_own=is_usable,
+            reason="" if is_usable else reason,
+        )
+    reason = f"it has no {column}, and its records are in no common order with the original's"
+    return Weights(
+        column=column,
+        original=own,
+        protected=own if both.paired else None,
+        reason="" if both.paired else reason,
+    )
+
+
+def _of_original(table: Table, column: str) -> NDArray[np.float64]:
+    """Read weights, each a number of 0 or more, not all 0."""
+    own = _numbers(table, column)
+    place = f"weights '{column}'"
+    if own is None:
+        found = table.kind(column).value
+        raise DataError(place, f"they are numbers, and the original has: {found}", REMEDY)
+    missing, negative = np.isnan(own), own < 0
+    for wrong, rule in (
+        (missing, "every record needs a weight, and they have none"),
+        (negative, "a weight is 0 or more"),
+    ):
+        if wrong.any():
+            raise DataError(
+                f"{place}, {wrong.sum()} records, the first is record {wrong.argmax() + 1}",
+                rule,
+                "mend them, with 0 for a record that stands for nobody, or leave them out of both "
+                "tables",
+            )
+    if not own.any():
+        raise DataError(place, "they are all 0", REMEDY)
+    return own
+
+
+def _numbers(table: Table, column: str) -> NDArray[np.float64] | None:
+    """Read a column as numbers, NaN where missing; None where it holds others than numbers."""
+    if table.kind(column) not in {Kind.WHOLE, Kind.DECIMAL}:
+        return None
+    values = numbers_of(table, column)
+    return np.where(np.isinf(values), np.nan, values)

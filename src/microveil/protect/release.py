@@ -29,7 +29,7 @@ from microveil.protect.corrected import corrected_of
 from microveil.synthesis.measurements import Margins, Measurements, margins_of
 from microveil.table import ColumnSchema, MissingCodes, open_table
 from microveil.table.frames import is_of_spark
-from microveil.text.pictures import pictured
+from microveil.text.notebook import pictured
 
 if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame
     from typing_extensions import TypeVar

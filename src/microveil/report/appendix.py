@@ -20,8 +20,6 @@ from microveil.text.document import (
     tabulated,
 )
 
-__all__ = ["appendix_parts", "folded", "repeats_parts"]
-
 TOP = 2
 UNCOUNTED = (
     "No population was named, so no ledger records this release, and repeats are not counted. "

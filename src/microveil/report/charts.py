@@ -9,21 +9,10 @@ from numpy.typing import NDArray
 
 from microveil.measures.column_moves import ColumnMove
 from microveil.measures.distributions import TOTAL_VARIATION
-from microveil.report.theme import var
+from microveil.report.drawing import var
 from microveil.report.wording import NOTHING, number
 from microveil.text import shortened
 from microveil.text.document import Chart
-
-__all__ = [
-    "MARKED",
-    "MOST_COLUMNS",
-    "Found",
-    "changes_in_words",
-    "columns_chart",
-    "found_chart",
-    "pairs_chart",
-    "tip",
-]
 
 # Changes of mean, spread or the commonest value's share from which a chart marks them.
 MARKED = 0.1
@@ -69,16 +58,7 @@ TIPS = [
 def columns_chart(
     moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, float], *, width: int = 330
 ) -> Chart:
-    """Chart how far the distribution of each column moved, the worst first.
-
-    Parameters
-    ----------
-    moves : dict of ColumnMove
-    by_sampling : dict of float
-        By column how far apart two samples of the original are, at most, 95 % of the time.
-    width : int
-        Of the scale, in pixels.
-    """
+    """Chart how far the distribution of each column moved, the worst first."""
     worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:MOST_COLUMNS]
     rows = [_row(name, moves[name], by_sampling.get(name)) for name in worst]
     across = {"field": "distance", **SCALE, "axis": AXIS}
@@ -189,14 +169,7 @@ def _columns_in_words(rows: Sequence[Mapping[str, Any]], n_columns: int) -> str:
 
 
 def pairs_chart(names: Sequence[str], moved: NDArray[np.float64]) -> Chart:
-    """Chart the total variation of each pair of columns, original to release, as shades.
-
-    Parameters
-    ----------
-    names : sequence of str
-        At most `MOST_COLUMNS` are drawn.
-    moved : float64 array (n_columns, n_columns)
-    """
+    """Chart the total variation of each pair of columns, original to release, as shades."""
     shown = list(names)[:MOST_COLUMNS]
     short = [shortened(name, 22) for name in shown]
     values: list[dict[str, Any]] = [
@@ -252,16 +225,7 @@ def pairs_chart(names: Sequence[str], moved: NDArray[np.float64]) -> Chart:
 
 
 def found_chart(found: Sequence[Found], title: str, *, most: float | None = 100.0) -> Chart:
-    """Chart what was found, its interval as a line, and beside it what is to be expected.
-
-    Parameters
-    ----------
-    found : sequence of Found
-    title : str
-        Of the scale.
-    most : float, optional
-        Where the scale ends; by default with the largest figure.
-    """
+    """Chart what was found, its interval as a line, and beside it what is to be expected."""
     rows: list[dict[str, Any]] = [
         {
             "name": shortened(one.name, 60),

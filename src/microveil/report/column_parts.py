@@ -6,15 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from microveil.report.columns import CategoryColumn, Column, NumberColumn
-from microveil.report.margins import MISSING
+from microveil.report.measured import MISSING
 from microveil.report.overlays import distribution_charts, quantiles
 from microveil.report.subject import Subject
 from microveil.report.wording import NOTHING, named, number, percent, shown
 from microveil.schema import Kind
 from microveil.synthesis.measurements import Interval
 from microveil.text.document import Block, Chart, Tabulated, fold, paragraph, tabulated
-
-__all__ = ["Row", "column_heads", "column_rows", "margins_words", "means_table", "numbers_behind"]
 
 MOST_CHARTED, MOST_LISTED = 30, 100
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)

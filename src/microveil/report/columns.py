@@ -9,43 +9,25 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError
 from microveil.guarantee import AttributeTerms
-from microveil.report.margins import MISSING, ColumnMargins
+from microveil.report.measured import MISSING, ColumnMargins
 from microveil.report.wording import named
 from microveil.schema import Kind
 from microveil.table import Table
-
-__all__ = ["CategoryColumn", "Column", "NumberColumn", "columns_of"]
 
 Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NumberColumn:
-    """An attribute of numbers, before and after.
-
-    Attributes
-    ----------
-    name : str
-    kind : Kind
-    unit : str or None
-        What the numbers count, where somebody said.
-    step : float or None
-        Of the grid that released values lie on.
-    original : float64 array (n_records,) or None
-        NaN where missing; None on a page to be published.
-    protected : float64 array (n_records,)
-        NaN where missing.
-    margins : ColumnMargins or None
-        Of a new table, where known.
-    """
+    """An attribute of numbers, before and after."""
 
     name: str
     kind: Kind
-    unit: str | None
-    step: float | None
-    original: Float | None
-    protected: Float
-    margins: ColumnMargins | None = None
+    unit: str | None  # what the numbers count, where somebody said
+    step: float | None  # of the grid that released values lie on
+    original: Float | None  # NaN where missing; None on a page to be published
+    protected: Float  # NaN where missing
+    margins: ColumnMargins | None = None  # of a new table, where known
 
     @property
     def axis_title(self) -> str:
@@ -64,28 +46,14 @@ class NumberColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CategoryColumn:
-    """An attribute of categories, before and after.
-
-    Attributes
-    ----------
-    name : str
-    categories : tuple of str
-        In the order in which they are drawn.
-    original : float64 array (n_categories,) or None
-        Shares of all records; None on a page to be published.
-    protected : float64 array (n_categories,)
-    codes : int64 array (n_released,)
-        The place among the categories of each released record's.
-    margins : ColumnMargins or None
-        Of a new table, where known.
-    """
+    """An attribute of categories, before and after."""
 
     name: str
-    categories: tuple[str, ...]
-    original: Float | None
+    categories: tuple[str, ...]  # in the order in which they are drawn
+    original: Float | None  # shares of all records; None on a page to be published
     protected: Float
-    codes: NDArray[np.int64]
-    margins: ColumnMargins | None = None
+    codes: NDArray[np.int64]  # the place among the categories of each released record's
+    margins: ColumnMargins | None = None  # of a new table, where known
 
 
 Column = NumberColumn | CategoryColumn
@@ -99,26 +67,7 @@ def columns_of(
     steps: Mapping[str, float] | None = None,
     margins: Mapping[str, ColumnMargins] | None = None,
 ) -> tuple[Column, ...]:
-    """Return the protected attributes of a release, in the order of its guarantee.
-
-    Parameters
-    ----------
-    terms : tuple of AttributeTerms
-    protected : Table
-    original : Table or None
-        None for a page to be published: nothing is then taken from anywhere but the release.
-    units : dict of str
-        By attribute.
-    steps : dict of float, optional
-        By attribute, where the guarantee does not say them: those read off the original.
-    margins : dict of ColumnMargins, optional
-        By attribute.
-
-    Raises
-    ------
-    DataError
-        If the original is not the table that was protected.
-    """
+    """Return the protected attributes of a release; on a public page without an original."""
     steps = steps or {}
     known = margins or {}
     return tuple(

@@ -29,8 +29,6 @@ from microveil.report.wording import percent, rounded_up
 from microveil.text.document import Block, Code, Fold, Given, fold, items, tabulated
 from microveil.text.figures import NOTHING
 
-__all__ = ["comparison_report"]
-
 WARNING = (
     "For the custodian only. All figures on this page depend on the data: do not publish it, and "
     "keep it as the original is kept. Choosing by them is a use of the data."
@@ -84,26 +82,7 @@ Row = Mapping[str, Any]
 
 @stands_alone
 def comparison_report(comparison: Comparison) -> str:
-    """Write the page that shows a custodian what a comparison of methods has found.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-        One page of HTML that depends on the original.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from microveil.compare import compare
-    >>> ages = {"AGE": np.arange(20, 80)}
-    >>> found = compare(ages, methods="mdav,ranking", k=[3, 5], attributes="AGE")
-    >>> "What does best" in comparison_report(found)
-    True
-    """
+    """Write the page that shows a custodian what a comparison of methods has found."""
     risks = Measures.of(comparison.description).risks
     risk = RISK if RISK in risks or not risks else risks[0]
     chart = comparison_chart(comparison, risk, in_page=True) if risks else None

@@ -12,11 +12,8 @@ from microveil.compare.frontier import ENDS
 from microveil.files.disk import written_text
 from microveil.measures.registry import MEASURES
 from microveil.report.charts import tip
-from microveil.report.drawing import file_of
-from microveil.report.theme import SERIES, var
+from microveil.report.drawing import SERIES, file_of, var
 from microveil.text.document import Chart
-
-__all__ = ["comparison_chart", "draw_map"]
 
 WIDTH, HEIGHT = 460, 360
 # Beyond this ratio of the largest to the least the axis of losses is logarithmic.

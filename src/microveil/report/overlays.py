@@ -15,20 +15,12 @@ from numpy.typing import NDArray
 
 from microveil.report.charts import tip
 from microveil.report.columns import CategoryColumn, Column, NumberColumn
-from microveil.report.margins import MISSING
-from microveil.report.theme import SERIES, var
+from microveil.report.drawing import SERIES, var
+from microveil.report.measured import MISSING
 from microveil.report.wording import number, percent, shown
 from microveil.schema import Kind
 from microveil.text import shortened
 from microveil.text.document import Chart
-
-__all__ = [
-    "MOST_CATEGORIES",
-    "bins_of_release",
-    "distribution_charts",
-    "quantiles",
-    "sampling_distance",
-]
 
 Float = NDArray[np.float64]
 FEWEST_BINS, MOST_BINS, MOST_CATEGORIES, MOST_STEPS = 6, 36, 20, 81
@@ -79,11 +71,7 @@ def _sides(column: NumberColumn) -> dict[str, Float]:
 
 
 def quantiles(values: Float, levels: Sequence[float]) -> tuple[float, ...]:
-    """Return quantiles that are values of the data: the least with that share at or below it.
-
-    >>> quantiles(np.array([4.0, 1.0, 3.0, 2.0]), (0, 0.5, 1))
-    (1.0, 2.0, 4.0)
-    """
+    """Return quantiles that are values of the data: the least with that share at or below it."""
     if not len(values):
         return (math.nan,) * len(levels)
     found = np.quantile(values, np.array(levels), method="inverted_cdf")
@@ -95,13 +83,6 @@ def sampling_distance(column: Column, n_records: int, n_released: int) -> float 
 
     Of two samples, of the original's size and the release's, the distance of `column_moves` that
     95 % of the pairs stay below: simulated from a fixed seed.
-
-    >>> ages = np.repeat(np.arange(20.0, 60.0), 25)
-    >>> column = NumberColumn(
-    ...     name="AGE", kind=Kind.WHOLE, unit=None, step=1.0, original=ages, protected=ages
-    ... )
-    >>> 0.04 < sampling_distance(column, 1000, 1000) < 0.07
-    True
     """
     if column.original is None:
         return None

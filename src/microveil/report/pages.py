@@ -9,8 +9,8 @@ from microveil.guarantee import Guarantee
 from microveil.guarantee.guarantee import statement_of
 from microveil.measures import Assessment
 from microveil.measures.attacks import AttackReport
-from microveil.measures.measuring import measured_publicly
 from microveil.measures.promised import promised
+from microveil.measures.registry import measured_publicly
 from microveil.measures.showing import part_of
 from microveil.protect.release import Release
 from microveil.report.appendix import appendix_parts, folded, repeats_parts
@@ -23,10 +23,9 @@ from microveil.report.column_parts import (
     numbers_behind,
 )
 from microveil.report.columns import columns_of
-from microveil.report.margins import known_of, margins_by_name
+from microveil.report.measured import known_of, margins_by_name, measured_tables
 from microveil.report.overlays import distribution_charts
 from microveil.report.pair_parts import measured_pairs_parts, moved_pairs_chart, pairs_parts
-from microveil.report.pair_tables import measured_tables
 from microveil.report.risk_parts import found_again_chart, risk_parts
 from microveil.report.shell import page
 from microveil.report.subject import MOST_PAIR_TABLES, Subject, subject_of
@@ -34,8 +33,6 @@ from microveil.report.wording import plural
 from microveil.table import open_table
 from microveil.text import listed
 from microveil.text.document import Block, paragraph
-
-__all__ = ["custodian_report", "first_screen", "publishable_report"]
 
 MOST_CHARTED = 30
 WARNING = (
@@ -57,45 +54,8 @@ def custodian_report(
 ) -> str:
     """Write the page that shows a release's custodian all there is to know of it.
 
-    Parameters
-    ----------
-    release : Release
-        Digests of files are shown where its manifest holds them.
-    original : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
-        The table that was protected.
-    assessment : Assessment, optional
-        Of this release; made here where it is not given.
-    attacks : AttackReport, optional
-    empirical : sequence of EmpiricalAudit
-    units : dict of str, optional
-        What an attribute's numbers count, by attribute: "EUR", "years".
-
-    Returns
-    -------
-    str
-        One page of HTML that depends on the original. Its charts answer to the mouse where
-        scripts may run.
-
-    Raises
-    ------
-    MicroveilError
-        If the original has other records, columns or missing cells than the table that was
-        protected (where they are hidden missing cells are not compared). Whether its values are
-        those of that table cannot be known from a release.
-
-    Notes
-    -----
-    O(n log n) time for each attribute, beside what an assessment takes; a few columns of
-    memory.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import microveil as mv
-    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
-    >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
-    >>> "information loss" in custodian_report(release, people)
-    True
+    ``units`` say what an attribute's numbers count, "EUR" for example. An original that cannot be
+    the table protected is refused; whether its values are, cannot be known from a release.
     """
     subject = subject_of(
         release, original, assessment, attacks=attacks, empirical=tuple(empirical), units=units
@@ -165,29 +125,8 @@ def publishable_report(
 
     Of a new table also what was measured with noise, and how far that can be off. Nothing is
     taken from the manifest, the notes or the original: whoever has the release, its guarantee and
-    its measurements could have written this page.
-
-    Parameters
-    ----------
-    release : Release
-    units : dict of str, optional
-        What an attribute's numbers count, by attribute.
-    interactive : bool
-        Whether charts answer to the mouse, by scripts in the page; by default it runs nothing.
-
-    Returns
-    -------
-    str
-        One page of HTML.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import microveil as mv
-    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
-    >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
-    >>> "for the custodian" in publishable_report(release).lower()
-    False
+    its measurements could have written this page. It runs nothing, unless charts are to answer to
+    the mouse.
     """
     guarantee = release.guarantee
     table = open_table(release.data, release.codes)

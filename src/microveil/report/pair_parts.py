@@ -9,14 +9,12 @@ import numpy as np
 
 from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.report.charts import pairs_chart, tip
-from microveil.report.pair_tables import Edge, MeasuredTables, PairTable
+from microveil.report.drawing import SERIES
+from microveil.report.measured import Edge, MeasuredTables, PairTable
 from microveil.report.subject import Subject
-from microveil.report.theme import SERIES
 from microveil.report.wording import NOTHING, named, number, percent, plural
 from microveil.text import shortened
 from microveil.text.document import Block, Chart, Tabulated, fold, heading, paragraph, tabulated
-
-__all__ = ["measured_pairs_parts", "moved_pairs_chart", "pair_chart", "pairs_parts"]
 
 MOST_LISTED = 100
 DRAWN_FROM = 0.0005  # a smaller share is in the table of numbers alone

@@ -16,25 +16,16 @@ from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.protect.release import Release
 from microveil.report.charts import columns_chart, pairs_chart, tip
 from microveil.report.columns import CategoryColumn, Column, columns_of
-from microveil.report.drawing import altair_chart, can_draw, file_of
-from microveil.report.margins import known_of, margins_by_name
+from microveil.report.drawing import altair_chart, can_draw, file_of, var
+from microveil.report.measured import known_of, margins_by_name
 from microveil.report.overlays import bins_of_release, distribution_charts
 from microveil.report.pages import custodian_report
 from microveil.report.risk_parts import found_again_chart
 from microveil.report.subject import subject_of
-from microveil.report.theme import var
 from microveil.report.wording import shown
 from microveil.table import open_table
 from microveil.text import shortened
 from microveil.text.document import Chart
-
-__all__ = [
-    "advice_plot",
-    "assessment_plot",
-    "first_picture",
-    "release_plot",
-    "write_report",
-]
 
 ABREAST, MOST_LEVELS = 2, 20
 # The 95 % quantile of Kolmogorov's distribution: by it two samples of one law differ.

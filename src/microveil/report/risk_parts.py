@@ -7,15 +7,13 @@ from microveil.measures import Assessment
 from microveil.measures.attacks import AttackOutcome, AttackReport
 from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.measures.closest_records import CLOSEST, ClosestRecords
+from microveil.measures.findings import linkage_found
 from microveil.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.measures.neighbourhoods import NEIGHBOURHOODS
-from microveil.measures.text_of_findings import linkage_found
 from microveil.report.charts import Found, found_chart
 from microveil.report.subject import Subject
 from microveil.report.wording import NOTHING, number, percent
 from microveil.text.document import Block, Chart, heading, items, paragraph, tabulated
-
-__all__ = ["found_again_chart", "risk_parts"]
 
 NO_PROMISE = (
     "A low figure is no promise: it speaks of one attack, and another may do better. What is "

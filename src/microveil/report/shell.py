@@ -15,12 +15,9 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from microveil.report.drawing import can_draw, digest, of_page, programs, svg_of
-from microveil.report.theme import colour_rules
+from microveil.report.drawing import can_draw, colour_rules, digest, of_page, programs, svg_of
 from microveil.text.document import FIGURE, Chart, Code, Strong, Text, plain
 from microveil.text.readable import readable
-
-__all__ = ["page", "still"]
 
 PROGRAM = re.compile(r"<script>.*?</script>\n?", re.DOTALL)
 
@@ -33,26 +30,7 @@ def page(
     package: str = "microveil.report",
     **values: Any,
 ) -> str:
-    """Write a page.
-
-    Parameters
-    ----------
-    template : str
-        It extends page.html.
-    interactive : bool
-        Whether charts answer to the mouse where scripts may run. They are SVG all the same.
-    own : sequence of str
-        Programs of the page's own, which run before its charts come.
-    package : str
-        Whose folder ``templates`` has it.
-    **values : object
-        What the template shows: text is escaped.
-
-    Returns
-    -------
-    str
-        HTML with no reference to anything outside.
-    """
+    """Write a page."""
     environment, numbers = _environment(package), count()
 
     def figure(chart: Chart, caption: str = "") -> Markup:
@@ -78,11 +56,7 @@ def page(
 
 
 def still(page: str) -> str:
-    """Return a page without its programs, for a place that lets none run: charts stay as SVG.
-
-    >>> still("<p>1</p><script>run()</script>")
-    '<p>1</p>'
-    """
+    """Return a page without its programs, for a place that lets none run: charts stay as SVG."""
     return PROGRAM.sub("", page)
 
 

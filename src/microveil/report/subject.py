@@ -15,12 +15,15 @@ from microveil.measures.attacks import AttackReport
 from microveil.measures.promised import codes_in_release
 from microveil.protect.release import Release
 from microveil.report.columns import Column, NumberColumn, columns_of
-from microveil.report.margins import ColumnMargins, known_of, margins_by_name
+from microveil.report.measured import (
+    ColumnMargins,
+    MeasuredTables,
+    known_of,
+    margins_by_name,
+    measured_tables,
+)
 from microveil.report.overlays import sampling_distance
-from microveil.report.pair_tables import MeasuredTables, measured_tables
 from microveil.table import Table, open_beside, open_table
-
-__all__ = ["MOST_PAIR_TABLES", "Subject", "subject_of"]
 
 MOST_PAIR_TABLES = 6
 REMEDY = "pass the table that was protected"
@@ -28,31 +31,16 @@ REMEDY = "pass the table that was protected"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
-    """A release, and all that its custodian's page is made of.
-
-    Attributes
-    ----------
-    release : Release
-    columns : tuple of Column
-        The protected attributes, before and after.
-    assessment : Assessment
-    n_released : int
-        Rows of the release; a new table may have more than the original.
-    attacks : AttackReport or None
-    empirical : tuple of EmpiricalAudit
-    not_released : tuple of str
-        Columns of the original that are not in the release.
-    pairs : MeasuredTables or None
-        What was measured of pairs of attributes; None where nothing was.
-    """
+    """A release, and all that its custodian's page is made of."""
 
     release: Release
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...]  # the protected attributes, before and after
     assessment: Assessment
-    n_released: int
+    n_released: int  # rows of the release; a new table may have more than the original
     attacks: AttackReport | None = None
     empirical: tuple[EmpiricalAudit, ...] = ()
-    not_released: tuple[str, ...] = ()
+    not_released: tuple[str, ...] = ()  # columns of the original that are not in the release
+    # What was measured of pairs of attributes; None where nothing was.
     pairs: MeasuredTables | None = None
 
     @cached_property

@@ -6,8 +6,6 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 
 from microveil.schema import EPOCH, Kind
 
-__all__ = ["NOTHING", "named", "number", "percent", "plural", "rounded_up", "shown", "tick"]
-
 NOTHING = "–"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LARGEST_WRITTEN_OUT = 1e7
@@ -15,11 +13,7 @@ SMALLEST_WRITTEN_OUT = 1e-4
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Write a figure with so many significant digits.
-
-    >>> number(12345.678), number(0.0), number(1.5e-7), number(None)
-    ('12,350', '0', '1.5×10⁻⁷', '–')
-    """
+    """Write a figure with so many significant digits."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0:
@@ -37,11 +31,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def rounded_up(value: float | None) -> str:
-    """Write an epsilon or a loss with six digits, never less than it is.
-
-    >>> rounded_up(0.1234561), rounded_up(1.0)
-    ('0.123457', '1')
-    """
+    """Write an epsilon or a loss with six digits, never less than it is."""
     if value is None or not math.isfinite(value):
         return NOTHING
     with localcontext() as context:
@@ -50,20 +40,12 @@ def rounded_up(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Write a share between 0 and 1 in percent, with one decimal or three digits.
-
-    >>> percent(0.5), percent(0.12345), percent(0.00012345)
-    ('50', '12.3', '0.0123')
-    """
+    """Write a share between 0 and 1 in percent, with one decimal or three digits."""
     return number(None if share is None else 100 * share, digits=3)
 
 
 def shown(value: float | None, kind: Kind) -> str:
-    """Write a value of an attribute.
-
-    >>> shown(1234567.0, Kind.WHOLE), shown(31, Kind.DATE), shown(1.0, Kind.BOOLEAN)
-    ('1,234,567', '1970-02-01', 'yes')
-    """
+    """Write a value of an attribute."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if kind is Kind.BOOLEAN and value in {0, 1}:
@@ -76,11 +58,7 @@ def shown(value: float | None, kind: Kind) -> str:
 
 
 def tick(value: float, kind: Kind, step: float) -> str:
-    """Write a number at an axis, with the decimals that its step calls for.
-
-    >>> tick(0.30000000000000004, Kind.DECIMAL, 0.1), tick(2e9, Kind.WHOLE, 1e9)
-    ('0.3', '2×10⁹')
-    """
+    """Write a number at an axis, with the decimals that its step calls for."""
     if kind is Kind.DATE:
         return _date(value)
     if abs(value) >= LARGEST_WRITTEN_OUT or step < SMALLEST_WRITTEN_OUT:
@@ -90,11 +68,7 @@ def tick(value: float, kind: Kind, step: float) -> str:
 
 
 def named(name: str, width: int = 40) -> str:
-    """Shorten a name where its full form stands elsewhere.
-
-    >>> named("a name of many letters", 12)
-    'a name of m…'
-    """
+    """Shorten a name where its full form stands elsewhere."""
     return name if len(name) <= width else name[: width - 1] + "…"
 
 

@@ -5,8 +5,6 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["aligned", "lines_of_heads", "wrapped"]
-
 BETWEEN = "  "
 # Columns of words are not made narrower than this: a table is set row by row instead.
 NARROWEST = 14

@@ -13,28 +13,6 @@ from typing import Any, TypeAlias
 from microveil.text.aligned import aligned, lines_of_heads, wrapped
 from microveil.text.readable import one_line, readable
 
-__all__ = [
-    "Block",
-    "Chart",
-    "Code",
-    "Document",
-    "Fold",
-    "Given",
-    "Heading",
-    "Items",
-    "Paragraph",
-    "Part",
-    "Strong",
-    "Tabulated",
-    "Text",
-    "fold",
-    "heading",
-    "items",
-    "paragraph",
-    "plain",
-    "tabulated",
-]
-
 # What has a meaning in a line: an underscore not within a word, < only before a tag.
 MARKS = re.compile(r"[\\`*|\[\]#~]|<(?=[A-Za-z/!?])|&(?=#?\w)|(?<!\w)_|_(?!\w)")
 # What begins a list, or underlines a heading, where a line begins with it.

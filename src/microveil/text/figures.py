@@ -3,8 +3,6 @@
 import math
 from numbers import Integral
 
-__all__ = ["NOTHING", "figure", "figures_to", "signed_percent"]
-
 NOTHING = "-"
 LARGEST_WRITTEN_OUT = 1e6
 SMALLEST_WRITTEN_OUT = 1e-4

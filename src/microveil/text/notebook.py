@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from html import escape
+from importlib import import_module
+from typing import Any
 
 from microveil.text.document import Block, Heading, Items, Paragraph, Tabulated, Text, plain
-
-__all__ = ["as_html"]
 
 
 def as_html(blocks: Iterable[Block], picture: str = "") -> str:
@@ -38,3 +38,8 @@ def _row(cells: Iterable[Text], tag: str) -> str:
 
 def _words(text: Text) -> str:
     return escape(plain(text))
+
+
+def pictured(what: str, *given: Any) -> Any:
+    """Call a function of `report.plots`, which is loaded when it is asked for."""
+    return getattr(import_module("microveil.report.plots"), what)(*given)

@@ -5,8 +5,6 @@ import shlex
 import subprocess
 from collections.abc import Iterable
 
-__all__ = ["enumerated", "listed", "one_line", "readable", "shortened", "typed"]
-
 
 def readable(text: str) -> str:
     r"""Replace what is not to be seen: controls, and marks that turn the direction of text.

@@ -19,8 +19,6 @@ from microveil.text.document import (
     tabulated,
 )
 
-__all__ = ["document_of"]
-
 # What has a meaning in a template's text. In a value it is written as a number until it is read.
 MARKS = re.compile(r"[&*`|#\n-]")
 LOOKS = re.compile(r"(\*\*.*?\*\*|`.*?`)", re.DOTALL)

@@ -8,12 +8,13 @@ for. What it says about its own people beyond that is the excess over a control 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy  # which loads its parts when they are used
+from numpy.typing import ArrayLike, NDArray
 
-from microveil.measures.attacks.outcome import AttackOutcome
-from microveil.measures.attacks.setting import Setting
-
-__all__ = ["inference"]
+from microveil.kernels import attacks as kernel
+from microveil.measures.attacks.outcome import AttackOutcome, Setting
+from microveil.measures.estimates import Estimate
+from microveil.measures.nearest import in_threads
 
 
 def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutcome:
@@ -74,3 +75,105 @@ def _by_constant(
     guess = in_order[np.argmax(near)]
     right: NDArray[np.bool_] = (values - reach <= guess) & (guess <= values + reach)
     return right.astype(np.float64)
+
+
+def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> AttackOutcome:
+    """Join what two lists know of a person through the rows nearest to either part.
+
+    Success is that the nearest rows of both parts, ``neighbours`` of either, have a row in common;
+    equally near rows are drawn at random, and success is the chance of it. O(n log n) time to
+    arrange the release twice, for up to ten or so attributes O(log n) or so for each person; up to
+    O(n) where all rows are equally near.
+    """
+    original = setting.original
+    needed = [*one, *other]
+    complete = original.complete_columns(needed)
+    rows = setting.protected.complete_columns(needed)
+    neighbours = min(setting.neighbours, len(rows))
+    parts = (slice(0, len(one)), one), (slice(len(one), None), other)
+    searches = [setting.search(rows[:, part], complete[:, part], named) for part, named in parts]
+
+    def chances(people: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for each person the chance that the nearest rows share one."""
+        if not len(rows):
+            return np.empty(0)
+        found = [search for search in searches if search is not None]
+        known = [np.ascontiguousarray(people[:, part]) for part, _ in parts]
+        radii = [
+            search.distances(own, neighbours=neighbours)
+            for search, own in zip(found, known, strict=True)
+        ]
+        trees = [(own.tree, own.is_category, own.members, own.starts) for own in found]
+        counts = in_threads(
+            lambda task: kernel.common_neighbours(
+                trees[0], trees[1], known[0][task], known[1][task], radii[0][task], radii[1][task]
+            ),
+            len(people),
+        )
+        return chance_of_sharing(counts, neighbours)
+
+    everywhere_tied = np.zeros((1, 3, 3), dtype=np.int64)
+    everywhere_tied[0, 2, 2] = len(rows)
+    by_chance = float(chance_of_sharing(everywhere_tied, neighbours)[0]) if len(rows) else np.nan
+    chosen, compared = setting.people(needed, setting.generator("linkability"))
+    nearest = "row" if setting.neighbours == 1 else f"{setting.neighbours} rows"
+    return AttackOutcome(
+        attack="linkability",
+        known=(*one, *other),
+        rule=f"the {nearest} nearest by {', '.join(one)} and by {', '.join(other)} coincide"
+        + ("" if setting.neighbours == 1 else " in one or more"),
+        n_left_out=original.n_records - len(complete),
+        success=setting.rate(chances(chosen)),
+        baseline=Estimate.exact(by_chance),
+        baseline_is="takes rows at random for either part",
+        control=None if compared is None else setting.rate(chances(compared)),
+        control_is=setting.control_is,
+        confidence=setting.confidence,
+    )
+
+
+def chance_of_sharing(counts: NDArray[np.int64], neighbours: int) -> NDArray[np.float64]:
+    """Return the chance that two sets of nearest rows share a row, ties drawn at random.
+
+    Each set holds the rows inside its radius, and of those at it as many, drawn without
+    replacement, as make up ``neighbours``. ``counts``, shape (n_people, 3, 3), are of rows by where
+    they lie: beyond (0), inside (1) or at (2) the first radius, by the second likewise; those
+    beyond both are not used.
+
+    Unless a row lies inside both, the sets are disjoint if, for some number j of rows that lie at
+    both radii, the first set draws j of these and none inside the second radius, and the second set
+    draws none inside the first radius and none of those j.
+
+    One nearest row each, of two equally near ones that are the same for both:
+    """
+    first_at, second_at = counts[:, 2, :].sum(axis=1), counts[:, :, 2].sum(axis=1)
+    first_draws = neighbours - counts[:, 1, :].sum(axis=1)
+    second_draws = neighbours - counts[:, :, 1].sum(axis=1)
+    at_both = counts[:, 2, 2]
+    apart = np.zeros(len(counts))
+    for j in range(neighbours + 1):
+        logs = (
+            _log_binomial(at_both, j)
+            + _log_binomial(counts[:, 2, 0], first_draws - j)
+            - _log_binomial(first_at, first_draws)
+            + _log_binomial(second_at - counts[:, 1, 2] - j, second_draws)
+            - _log_binomial(second_at, second_draws)
+        )
+        apart += np.exp(logs)
+    return np.where(counts[:, 1, 1] > 0, 1.0, np.clip(1 - apart, 0.0, 1.0))
+
+
+def _log_binomial(n: NDArray[np.int64], k: ArrayLike) -> NDArray[np.float64]:
+    """Return ln C(n, k), -inf where there is no way to choose k of n.
+
+    Factor by factor for small k: of two chances that are nearly equal the difference is
+    wanted, which the gamma function of large numbers would blur.
+    """
+    chosen = np.broadcast_to(np.asarray(k, dtype=np.int64), n.shape)
+    possible = (chosen >= 0) & (chosen <= n)
+    logs: NDArray[np.float64] = np.where(
+        possible, -scipy.special.gammaln(np.maximum(chosen, 0) + 1.0), -np.inf
+    )
+    for i in range(int(chosen.max(initial=0))):
+        logs += np.log(np.where(i < chosen, np.maximum(n - i, 1), 1))
+    return logs

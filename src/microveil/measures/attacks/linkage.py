@@ -17,14 +17,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.attacks.outcome import AttackOutcome
-from microveil.measures.attacks.setting import Setting
+from microveil.measures.attacks.outcome import AttackOutcome, Setting
 from microveil.measures.candidates import Positions, Sample
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.nearest import Rows, own_distances, standard_weights
 from microveil.table.blocks import average_ranks
-
-__all__ = ["interval_disclosure", "linkage"]
 
 # A share of n that is a whole number on paper may miss it by a rounding.
 ROUNDING = 1e-9

@@ -16,12 +16,9 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.measures.attacks.outcome import AttackOutcome
-from microveil.measures.attacks.setting import Records, Setting
+from microveil.measures.attacks.outcome import AttackOutcome, Records, Setting
 from microveil.measures.estimates import Estimate, median_of, success_rate
 from microveil.measures.nearest import Rows
-
-__all__ = ["area_under_curve", "closest_record", "membership"]
 
 SMALLEST = 1e-12
 
@@ -94,10 +91,6 @@ def area_under_curve(
 
     The interval is Newcombe's (2006): the areas whose own standard deviation, as Hanley and McNeil
     (1982) approximate it, explains the difference. It keeps to 0 and 1, and has a width at either.
-
-    >>> estimate = area_under_curve(np.arange(50.0), np.arange(50.0) + 25, confidence=0.95)
-    >>> round(estimate.value, 3), [round(end, 3) for end in estimate.interval]
-    (0.875, [0.785, 0.928])
     """
     n, n_others = len(members), len(others)
     if n == 0 or n_others == 0:

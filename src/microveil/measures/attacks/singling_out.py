@@ -17,13 +17,10 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.kernels import attacks as kernel
-from microveil.measures.attacks.outcome import AttackOutcome
-from microveil.measures.attacks.setting import Setting
+from microveil.measures.attacks.outcome import AttackOutcome, Setting
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.nearest import in_threads
 from microveil.table import Numbers, decimals_seen
-
-__all__ = ["Predicates", "chance_of_one", "singling_out"]
 
 # As the kernel numbers the comparisons of a predicate.
 UNUSED, EQUAL, AT_LEAST, AT_MOST = range(4)
@@ -41,12 +38,7 @@ class Predicates:
     values: NDArray[np.float64]  # (n_predicates, n_attributes): what the attribute is compared with
 
     def counts(self, records: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Count the records that each predicate selects.
-
-        >>> older = Predicates(comparisons=np.array([[2]], np.int8), values=np.array([[30.0]]))
-        >>> older.counts(np.array([[20.0], [30.0], [40.0]]))
-        array([2])
-        """
+        """Count the records that each predicate selects."""
         columns = np.ascontiguousarray(records.T)
         orders = np.argsort(columns, axis=1, kind="stable")
         in_order = np.take_along_axis(columns, orders, axis=1)
@@ -225,9 +217,6 @@ def chance_of_one(counts: ArrayLike, n_records: int, n_drawn: int) -> NDArray[np
 
     It is C(n_records - count, n_drawn - 1) count/C(n_records, n_drawn), where ``counts`` are those
     of the records that each predicate selects, and the records are drawn without replacement.
-
-    >>> chance_of_one([0, 1, 2], 4, 2).round(4)
-    array([0.    , 0.5   , 0.6667])
     """
     chances: NDArray[np.float64] = scipy.stats.hypergeom.pmf(1, n_records, counts, n_drawn)
     return chances

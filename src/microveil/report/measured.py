@@ -1,0 +1,342 @@
+"""What was measured of a new table: margins of noise by attribute, and tables of pairs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.protect.release import Release
+from microveil.report.wording import number, shown
+from microveil.schema import Attribute, Kind, written
+from microveil.synthesis.fitting import MeasuredPair, measured_pairs
+from microveil.synthesis.measurements import AttributeMargins, Interval, Margins, Measurements
+from microveil.synthesis.one_way import AttributeMeasured
+from microveil.synthesis.tables import Axis, axes_of
+from microveil.table import Table, numbers_of
+
+# What categories are called that are none.
+MISSING = "(missing)"
+# Before the value at which a bin of cuts begins.
+FROM = "≥ "
+Float = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Side = Literal["original", "protected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnMargins:
+    """Figures of an attribute as they were measured, each with where it lies but for the noise."""
+
+    confidence: float  # of each interval by itself
+    # Shares, by category as a page names it; of numbers that may be missing that share alone.
+    categories: Mapping[str, Interval] = field(default_factory=dict)
+    # Shares of the values of a number that was counted.
+    values: tuple[tuple[float, Interval], ...] = ()
+    quantiles: tuple[tuple[float, Interval], ...] = ()  # by the share of the values below
+    mean: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Known:
+    """What a page may say of the measurements that a new table was drawn from."""
+
+    measurements: Measurements
+    margins: Margins
+
+
+def known_of(release: Release) -> Known | None:
+    """Return what a new table was drawn from; None where nothing, or where a seed drew its noise.
+
+    Whoever knows the seed takes that noise off again.
+    """
+    measurements = release.measurements
+    if measurements is None or release.guarantee.randomness == "seeded":
+        return None
+    return Known(measurements=measurements, margins=release.margins())
+
+
+def is_declared(attribute: Attribute) -> bool:
+    """Whether domain and grid were declared: measurements on others show what was read."""
+    return not (
+        attribute.bounds_from_data
+        or attribute.categories_from_data
+        or attribute.resolution_from_data
+    )
+
+
+def margins_by_name(
+    known: Known | None, *, declared_only: bool = False
+) -> dict[str, ColumnMargins]:
+    """Return the margins of each attribute, by name; on a public page of declared ones alone."""
+    if known is None:
+        return {}
+    margins = known.margins
+    return {
+        measured.attribute.name: _of(
+            measured, margins.attributes[measured.attribute.name], margins.confidence
+        )
+        for measured in known.measurements.attributes
+        if is_declared(measured.attribute) or not declared_only
+    }
+
+
+def _of(measured: AttributeMeasured, own: AttributeMargins, confidence: float) -> ColumnMargins:
+    if measured.distribution is not None:
+        shares = [float(one.label) for one in own.quantiles]
+        # Last of the values that were counted, those of atoms among them.
+        of_both = ("(present)", MISSING) if measured.atoms is None else (MISSING,)
+        last = of_both if measured.has_missing else ()
+        return ColumnMargins(
+            confidence=confidence,
+            categories=dict(zip(last, own.shares[len(own.shares) - len(last) :], strict=True)),
+            quantiles=tuple(zip(shares, own.quantiles, strict=True)),
+            mean=own.mean,
+        )
+    attribute = measured.attribute
+    n_values = len(own.shares) - measured.has_missing
+    present, missing = own.shares[:n_values], own.shares[n_values:]
+    absent = dict(zip((MISSING,), missing, strict=False))
+    lower, _ = attribute.grid_bounds or (0, 0)
+    if attribute.categories is None and attribute.kind is not Kind.BOOLEAN:
+        step = float(attribute.resolution)
+        return ColumnMargins(
+            confidence=confidence,
+            categories=absent,
+            values=tuple(((lower + place) * step, one) for place, one in enumerate(present)),
+            mean=own.mean,
+        )
+    names = (
+        ["no", "yes"][lower:]
+        if attribute.categories is None
+        else [str(value) or MISSING for value in attribute.categories.values]
+    )
+    return ColumnMargins(
+        confidence=confidence,
+        categories=dict(zip(names, present, strict=False)) | absent,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttributeBins:
+    """The bins of one attribute, in the order of its tables."""
+
+    attribute: Attribute
+    labels: tuple[str, ...]
+    is_ordered: bool  # whether the bins but that of missing values lie in an order
+    has_missing: bool  # whether missing values have a bin
+    # Of cuts: where bins begin, but the first, half a step of the grid below their least value.
+    starts: Float | None = None
+    # Of counted values: the bin of each, and last that of missing values where it has one.
+    groups: Whole | None = None
+    places: Mapping[str, int] | None = None  # of counted categories: the bin of each, by its name
+
+    def codes(self, table: Table) -> Whole:
+        """Return the bin of each record of a table; -1 where it has none."""
+        name = self.attribute.name
+        if self.places is not None:
+            words = np.asarray(_words(table, name))
+            found, inverse = np.unique(words, return_inverse=True)
+            known = [self.places.get(str(word), -1) for word in found]
+            return np.array(known, dtype=np.int64)[inverse]
+        values = numbers_of(table, name)
+        missing = np.isnan(values)
+        known_values = np.where(missing, 0.0, values)
+        last = len(self.labels) - 1 if self.has_missing else -1
+        if self.starts is not None:
+            codes = np.searchsorted(self.starts, known_values, side="right")
+        else:
+            assert self.groups is not None  # noqa: S101 -- one of the two is there
+            lower, upper = self.attribute.grid_bounds or (0, 0)
+            units = np.rint(known_values / float(self.attribute.resolution)).astype(np.int64)
+            codes = self.groups[np.clip(units, lower, upper) - lower]
+        return np.where(missing, last, codes).astype(np.int64)
+
+
+def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
+    """Name the bins of an attribute.
+
+    A cut inside a grid value, which is drawn with jitter, is taken to lie at its beginning.
+    """
+    attribute = measured.attribute
+    if measured.distribution is not None:
+        assert axis.edges is not None  # noqa: S101 -- made of cuts
+        step = float(attribute.resolution)
+        starts = np.floor(measured.distribution.candidates.positions(axis.edges)) * step
+        return AttributeBins(
+            attribute=attribute,
+            labels=(*_stretches(starts, attribute.kind), *([MISSING] if axis.has_missing else [])),
+            is_ordered=True,
+            has_missing=axis.has_missing,
+            starts=starts - step / 2,
+        )
+    assert axis.groups is not None  # noqa: S101 -- made of counts
+    names = _value_names(attribute)
+    if measured.has_missing:
+        names.append(MISSING)
+    members: list[list[str]] = [[] for _ in range(axis.n_bins)]
+    for name, group in zip(names, axis.groups.tolist(), strict=True):
+        members[group].append(name)
+    is_text = attribute.categories is not None
+    is_ordered = attribute.kind is not Kind.NOMINAL
+    places = dict(zip(names, axis.groups.tolist(), strict=True)) if is_text else None
+    return AttributeBins(
+        attribute=attribute,
+        labels=tuple(_joined(own, ordered=is_ordered) for own in members),
+        is_ordered=is_ordered,
+        has_missing=measured.has_missing,
+        groups=axis.groups,
+        places=places,
+    )
+
+
+def _stretches(starts: Float, kind: Kind) -> list[str]:
+    """Name stretches between cuts by where they begin; the first by where it ends."""
+    if not len(starts):
+        return ["all values"]
+
+    def name(value: float) -> str:
+        return shown(value, kind) if kind is Kind.DATE else number(value, 5)
+
+    names = [f"{FROM}{name(float(start))}" for start in starts]
+    return [f"< {name(float(starts[0]))}", *names]
+
+
+def _value_names(attribute: Attribute) -> list[str]:
+    if attribute.categories is not None:
+        return [str(value) or MISSING for value in attribute.categories.values]
+    lower, upper = attribute.grid_bounds or (0, 0)
+    if attribute.kind is Kind.BOOLEAN:
+        return ["no", "yes"][lower : upper + 1]
+    return [
+        str(written(unit * attribute.resolution, attribute.kind))
+        for unit in range(lower, upper + 1)
+    ]
+
+
+def _joined(names: list[str], *, ordered: bool) -> str:
+    """Name a bin of several values."""
+    if ordered and len(names) > 1:
+        return f"{names[0]} to {names[-1]}"
+    return ", ".join(names)
+
+
+def _words(table: Table, name: str) -> NDArray[np.str_]:
+    """Return categories as a page names them."""
+    if table.kind(name).is_numeric:
+        numbers = numbers_of(table, name)
+        missing = np.isnan(numbers)
+        words = np.where(missing, 0.0, numbers).astype(np.int64).astype(np.str_)
+        return np.where(missing, MISSING, words)
+    words = np.asarray(table.words(name), dtype=np.str_)
+    return np.where(words == "", MISSING, words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Edge:
+    """Two attributes whose dependence was measured."""
+
+    names: tuple[str, str]
+    strength: float  # from 0, independent, to 1
+    shape: tuple[int, int]  # how many bins each has
+    half_width: float  # of the interval of the share of records in one cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairTable:
+    """The table of two attributes."""
+
+    bins: tuple[AttributeBins, AttributeBins]
+    half_width: float
+    measured: Float  # shares as they were measured, with their noise
+    # Of the records of each side: "original", where it may be shown, and "protected".
+    shares: Mapping[Side, Float]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The two attributes."""
+        first, second = self.bins
+        return first.attribute.name, second.attribute.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MeasuredTables:
+    """The graph of the pairs that were measured, and the tables of the strongest."""
+
+    confidence: float  # of intervals
+    attributes: tuple[str, ...]  # those with an edge, in the order of the guarantee
+    edges: tuple[Edge, ...]  # the strongest first
+    tables: tuple[PairTable, ...]  # of as many of these as are drawn
+
+
+def measured_tables(
+    known: Known | None, protected: Table, original: Table | None, most: int
+) -> MeasuredTables | None:
+    """Return the measured pairs of a new table, None of none; without original of declared ones."""
+    if known is None:
+        return None
+    measurements, margins = known.measurements, known.margins
+    attributes = [measured.attribute for measured in measurements.attributes]
+    pairs = [
+        pair
+        for pair in measured_pairs(measurements)
+        if original is not None or all(is_declared(attributes[one]) for one in pair.positions)
+    ]
+    if not pairs:
+        return None
+    names = [attribute.name for attribute in attributes]
+    half_widths = [
+        margins.pairs[tuple(names[one] for one in pair.scope)] * math.sqrt(pair.n_summed)
+        for pair in pairs
+    ]
+    axes = axes_of(measurements)
+    bins = [bins_of(*both) for both in zip(measurements.attributes, axes, strict=True)]
+    sides: dict[Side, Table] = {} if original is None else {"original": original}
+    sides["protected"] = protected
+    return MeasuredTables(
+        confidence=margins.confidence,
+        attributes=tuple(
+            names[one] for one in sorted({one for pair in pairs for one in pair.positions})
+        ),
+        edges=tuple(
+            Edge(
+                names=(names[pair.positions[0]], names[pair.positions[1]]),
+                strength=pair.strength,
+                shape=(pair.shares.shape[0], pair.shares.shape[1]),
+                half_width=half_width,
+            )
+            for pair, half_width in zip(pairs, half_widths, strict=True)
+        ),
+        tables=tuple(
+            _table(pair, half_width, bins, sides)
+            for pair, half_width in zip(pairs[:most], half_widths, strict=False)
+        ),
+    )
+
+
+def _table(
+    pair: MeasuredPair,
+    half_width: float,
+    bins: Sequence[AttributeBins],
+    sides: Mapping[Side, Table],
+) -> PairTable:
+    first, second = (bins[one] for one in pair.positions)
+    return PairTable(
+        bins=(first, second),
+        half_width=half_width,
+        measured=pair.noisy,
+        shares={side: _counted(first, second, table) for side, table in sides.items()},
+    )
+
+
+def _counted(first: AttributeBins, second: AttributeBins, table: Table) -> Float:
+    """Return the shares of a table's records in the bins of two attributes."""
+    shape = len(first.labels), len(second.labels)
+    rows, columns = first.codes(table), second.codes(table)
+    inside = (rows >= 0) & (columns >= 0)
+    counts = np.bincount(
+        rows[inside] * shape[1] + columns[inside], minlength=shape[0] * shape[1]
+    ).reshape(shape)
+    return np.asarray(counts / max(1, table.n_records), dtype=np.float64)
