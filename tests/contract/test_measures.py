@@ -241,7 +241,7 @@ def test_a_registered_measure_is_on_the_custodians_page():
     page = said(custodian_report(release, people()))
     figures = mv.assess(people(), release, NAMES).to_dict()
     assert f"{LOSS.label} {figures[LOSS.id]:.3g} {LOSS.explanation}" in page
-    assert f"{RISK.head} {figures[RISK.id]:.3g} 0 to 100 50" in page
+    assert f"{RISK.label} {figures[RISK.id]:.3g} % 0 to 100 50" in page
     assert SHIFT.label in page
     assert SHIFT.explanation in page
     for measure in (HELD, SHOWN):

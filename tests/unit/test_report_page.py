@@ -21,8 +21,9 @@ from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.protect.release import Manifest
 from microveil.report import custodian_report, publishable_report
 from microveil.report.drawing import DARK, LIGHT, PAPER
-from microveil.report.wording import number, percent, rounded_up
+from microveil.report.wording import number, rounded_up
 from microveil.text.document import Items, Tabulated, plain
+from microveil.text.figures import figure
 
 IS_DRAWN = True  # pictures are looked at here
 HOSTILE = '<script>alert("1")</script>'
@@ -238,10 +239,10 @@ def cells(row):
 
 def charts_of(root):
     """Every figure: what it says, its picture, and its specification where there is one."""
-    for figure in root.all("figure"):
-        (named,) = (node for node in figure.all("div") if node.attributes.get("role") == "img")
+    for drawn in root.all("figure"):
+        (named,) = (node for node in drawn.all("div") if node.attributes.get("role") == "img")
         (picture,) = named.all("svg")
-        specs = [json.loads(own.text) for own in figure.all("script")]
+        specs = [json.loads(own.text) for own in drawn.all("script")]
         yield named.attributes["aria-label"], picture, specs
 
 
@@ -414,38 +415,28 @@ def test_attacks_stand_beside_their_baselines(people):
     release = mv.protect(people, method="ranking", k=5, attributes=["AGE", "VISITS"])
     attacks = mv.attack(people, release.data, seed=1)
     root = read(custodian_report(release, people, attacks=attacks))
-    rows = table_of(root, "attack")
-    assert len(rows) == 1 + len(attacks.outcomes)
-    for row, outcome in zip(rows[1:], attacks.outcomes, strict=True):
-        assert row[0].startswith(outcome.attack)
-        assert row[1] == f"{outcome.n_attacks:,}"
-        figures = outcome.to_dict()
-        for cell, name in zip(row[2:6], ("success", "baseline", "control", "risk"), strict=True):
-            found = figures[name]
-            if found is None or found["rate"] is None:
-                assert cell == "–"
-            elif found["n"] is None:
-                assert cell == percent(found["rate"])
-            else:
-                low, high = map(percent, found["interval"])
-                assert cell == f"{percent(found['rate'])} ({low} to {high})"
-        assert row[6].startswith("yes" if outcome.beats_baseline else "no:")
+    (rows,) = (one.rows for one in attacks.document().blocks if isinstance(one, Tabulated))
+    shown = [[plain(cell).strip() for cell in row] for row in rows]
+    assert table_of(root, "attack")[1:] == shown
+    for name in (outcome.name for outcome in attacks.outcomes):
+        assert name in {row[0] for row in shown}
     assert {outcome.beats_baseline for outcome in attacks.outcomes} == {True, False}
+    assert "no better than the baseline: " in root.text
 
 
 def test_each_linkage_stands_with_its_interval_beside_chance(demonstrated, people):
     """A row to each distance: what it finds, the lower end first, and what a guess would."""
     release, assessment = demonstrated["idp-cbls"]
-    rows = table_of(read(custodian_report(release, people, assessment)), "record linkage")
-    assert [row[0] for row in rows[1:]] == ["raw units", "standardised", "by rank"]
-    found = [one.figure for one in assessment.of(RECORD_LINKAGE)]
-    for row, linked in zip(rows[1:], found, strict=True):
+    root = read(custodian_report(release, people, assessment))
+    for one in assessment.of(RECORD_LINKAGE):
+        linked = one.figure
         low, high = linked.interval
         assert low < linked.value < high
-        assert row[1:] == [
-            number(linked.value, 3),
-            f"{number(low, 3)} to {number(high, 3)}",
-            number(linked.beside, 2),
+        (row, *_) = (r for rows in tables_of(root) for r in rows if r[0] == one.measure.label)
+        assert row[1:4] == [
+            f"{figure(linked.value)} %",
+            f"{figure(low)} to {figure(high)}",
+            figure(linked.beside),
         ]
 
 
@@ -659,9 +650,9 @@ def test_records_that_lack_a_value_of_a_block_are_no_other_table(people):
 def test_a_shuffled_release_is_not_compared_record_by_record(pages):
     """Without a common order there is no loss and no linkage."""
     text = read(pages["shuffled"]).text
-    for words in ("information loss", "record linkage, distance"):
+    for words in ("information loss", "record linkage, standardised"):
         assert words in read(pages["custodian"]).text
-    assert "record linkage, distance" not in text
+    assert "record linkage, standardised" not in text
     assert "Record linkage was not measured" in text
 
 

@@ -187,8 +187,8 @@ def test_missing_cells_are_no_values():
     (drawn,) = columns_of(
         release.guarantee.attributes, open_table(release.data), open_table(people), {}
     )
-    assert [values.min() for _, values in drawn.sides] == [5, 6]
-    assert [len(values) for _, values in drawn.sides] == [6, 6]
+    assert [values.min() for values in drawn.sides.values()] == [5, 6]
+    assert [len(values) for values in drawn.sides.values()] == [6, 6]
 
 
 def test_categories_are_drawn_by_how_common_they_are_in_the_original():

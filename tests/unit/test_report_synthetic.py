@@ -15,8 +15,8 @@ from microveil.report import (
     custodian_report,
     publishable_report,
 )
+from microveil.report.charts import cells_chart
 from microveil.report.measured import FROM, bins_of, known_of, measured_tables
-from microveil.report.pair_parts import pair_chart
 from microveil.report.wording import number, percent
 from microveil.synthesis.fitting import measured_pairs
 from microveil.synthesis.tables import axes_of
@@ -93,13 +93,14 @@ def test_the_custodians_page_holds_what_needs_no_pairs_and_nothing_else(custodia
     """Measured pairs, correlations, closest records; no linkage and no audit."""
     assert "Pairs that were measured" in [node.text for node in custodian.all("h3")]
     text = custodian.text
-    for words in ("record linkage, distance", "Audit"):
+    for words in ("record linkage, standardised", "Audit"):
         assert words not in text
     assert f"{N:,} records of the original, {DRAWN:,} rows released" in text
     figures = assessment.to_dict()["closest_records"]
-    rows = table_of(custodian, "who")[1:]
-    for row, side in zip(rows, ("released", "left_out"), strict=True):
-        assert row[1] == number(figures[side]["median"], 4)
+    rows = (row for rows in all_tables(custodian) for row in rows)
+    row = next(row for row in rows if row[0].startswith("median distance"))
+    sides = (figure(figures[side]["median"]) for side in ("released", "left_out"))
+    assert (row[1], row[3]) == (*sides,)
 
 
 def test_unpaired_figures_stand_for_those_that_need_pairs(assessment):
@@ -325,18 +326,17 @@ def test_each_record_is_in_the_bin_that_names_its_value(people, release):
 
 def test_the_shares_of_each_side_are_those_of_its_records(people, release, tables):
     """Every record of a side is in one cell, in the picture as in the table behind it."""
-    assert len(tables.tables) == len(tables.edges)
-    for table in tables.tables:
-        for side, frame in (("original", people), ("protected", release.data)):
+    for table in tables.pairs:
+        for side, frame in (("original", people), ("release", release.data)):
             shares = table.shares[side]
             assert shares.sum() == pytest.approx(1)
             first, second = (bins.codes(open_table(frame)) for bins in table.bins)
             for cell in itertools.product(*map(range, shares.shape)):
                 found = np.mean((first == cell[0]) & (second == cell[1]))
                 assert shares[cell] == pytest.approx(found)
-            word = {"original": "original", "protected": "release"}[side]
-            rows = pair_chart(table).spec["data"]["values"]
-            drawn = sorted(row["share"] / 100 for row in rows if row["side"] == word)
+            levels = [bins.labels for bins in table.bins]
+            rows = cells_chart(table.names, levels, table.shares).spec["data"]["values"]
+            drawn = sorted(row["share"] / 100 for row in rows if row["side"] == side)
             assert drawn == pytest.approx(sorted(shares[shares >= 0.0005]))
 
 
@@ -346,7 +346,7 @@ def test_each_measured_pair_is_an_edge_with_its_margin(custodian, tables, releas
     (edges,) = (rows[1:] for rows in of_pairs if "strength" in rows[0])
     (pairs,) = (rows[1:] for rows in of_pairs if "change" in rows[0])
     margins = release.margins().pairs
-    for row, edge in zip(edges, tables.edges, strict=True):
+    for row, edge in zip(edges, tables.pairs, strict=True):
         assert row[0] == f"{edge.names[0]} and {edge.names[1]}"
         assert row[1] == f"{edge.strength:.3f}"
         assert row[3] == f"± {percent(margins[edge.names])}"

@@ -20,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes, as_json
-from microveil.measures.estimates import Estimate, Median, median_of, success_rate
+from microveil.measures.estimates import (
+    Estimate,
+    Median,
+    in_percent,
+    median_of,
+    success_rate,
+)
 from microveil.measures.nearest import Rows, standard_weights
 
 # Of more records than this a random sample stands for the original, and of more rows or people
@@ -135,15 +141,6 @@ def _median(found: ClosestRecords) -> Figure:
     return Figure(value=median.value, interval=median.interval, beside=found.left_out.value)
 
 
-def _equal(found: ClosestRecords) -> Figure:
-    low, high = found.equal.interval
-    return Figure(
-        value=100 * found.equal.value,
-        interval=(100 * low, 100 * high),
-        beside=100 * found.equal_left_out.value,
-    )
-
-
 _measure = partial(
     Measure,
     function=closest_records,
@@ -173,6 +170,6 @@ MEASURES = (
         explanation="lower is safer",
         unit="%",
         highest=100.0,
-        figure=_equal,
+        figure=lambda found: in_percent(found.equal, found.equal_left_out),
     ),
 )

@@ -8,6 +8,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
+from microveil.measures.base import Figure
 from microveil.text.figures import NOTHING, figure, figures_to
 
 
@@ -115,6 +116,13 @@ def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
     low, high = max(math.floor(middle - reach), 0), min(math.ceil(middle + reach), n - 1)
     ends = float(in_order[low]), float(in_order[high])
     return Median(value=float(np.median(in_order)), interval=ends, n=n)
+
+
+def in_percent(found: Estimate, beside: Estimate) -> Figure:
+    """Return a rate beside another in percent; one that is undefined is left out."""
+    low, high = found.interval
+    other = None if math.isnan(beside.value) else 100 * beside.value
+    return Figure(value=100 * found.value, interval=(100 * low, 100 * high), beside=other)
 
 
 def percent(estimate: Estimate | None) -> str:

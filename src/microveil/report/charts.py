@@ -1,80 +1,84 @@
 """Charts of a whole release: how its columns and their pairs moved, and what is found again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.measures.base import Figure
 from microveil.measures.column_moves import ColumnMove
 from microveil.measures.distributions import TOTAL_VARIATION
-from microveil.report.drawing import var
-from microveil.report.wording import NOTHING, number
+from microveil.report.drawing import SERIES, var
+from microveil.report.wording import NOTHING, number, percent
 from microveil.text import shortened
 from microveil.text.document import Chart
+from microveil.text.figures import figure, signed_percent
 
+Encoded = dict[str, Any]
 # Changes of mean, spread or the commonest value's share from which a chart marks them.
 MARKED = 0.1
 MOST_COLUMNS = 40
 SHADES_FROM = [0.01, 0.03, 0.1, 0.2, 0.4]
 MOST_WRITTEN = 9  # columns whose pairs have room for their figures
 BEYOND, WITHIN, UNKNOWN = "farther than by sampling", "no farther", "sampling not known"
+LOOKS = {
+    BEYOND: ("diamond", "protected"), WITHIN: ("circle", "quiet"), UNKNOWN: ("cross", "quiet"),
+}  # fmt: skip
 LEFT = 0.3  # from here on words stand to the left of their mark
+LOOKS_OF_SIDES = [("circle", SERIES["color"][0]), ("square", SERIES["color"][1])]
+DRAWN_FROM = 0.05  # percent: a smaller share of the records is in no circle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What an intruder found, beside what is to be expected of chance; shares or distances."""
-
-    name: str
-    value: float
-    interval: tuple[float, float] | None
-    beside: float | None
+def numbers(field: str, **more: Any) -> Encoded:
+    """Encode a field of numbers."""
+    return {"field": field, "type": "quantitative", **more}
 
 
-def tip(field: str, title: str, form: str | None = None) -> dict[str, str]:
+def names(field: str, **more: Any) -> Encoded:
+    """Encode a field of names, of which nothing but the names is said."""
+    return {"field": field, "type": "nominal", "title": None, **more}
+
+
+def tip(field: str, title: str | None = None, form: str | None = None) -> Encoded:
     """Describe a line of what is shown under the mouse; a form is that of a number."""
-    described = {"field": field, "title": title}
-    return described if form is None else described | {"format": form, "type": "quantitative"}
+    described = {"field": field, "title": field if title is None else title}
+    return described if form is None else numbers(format=form, **described)
 
 
-# What charts of columns have in common.
-SCALE = {
-    "type": "quantitative",
-    "scale": {"domain": [0, 1], "type": "sqrt"},
-    "title": "distance of the distributions: 0 alike, 1 apart",
-}
-AXIS = {"values": [0, 0.01, 0.05, 0.1, 0.2, 0.5, 1], "format": "~g"}
-BAND = {"type": "bar", "color": var("faint"), "height": 18}
-TIPS = [
-    tip("column", "column"),
-    tip("distance", "distance", ".3~r"),
-    tip("sampling", "by sampling up to", ".3~r"),
-    *(tip(change, change) for change in ("mean", "spread", "commonest value")),
-]
+def figure_tips(**titles: str) -> list[Encoded]:
+    """Describe lines with a figure each."""
+    return [tip(field, title, ".3~r") for field, title in titles.items()]
 
 
-def columns_chart(
-    moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, float], *, width: int = 330
-) -> Chart:
-    """Chart how far the distribution of each column moved, the worst first."""
+def told_apart(field: str, looks: Mapping[str, tuple[str, str]], fill: str) -> Encoded:
+    """Tell names apart by shape and colour, in the order in which they are listed."""
+    shapes, colours = zip(*looks.values(), strict=True)
+    return {
+        what: names(field, scale={"domain": list(looks), "range": list(own)})
+        for what, own in (("shape", shapes), (fill, colours))
+    }
+
+
+def columns_chart(moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, float]) -> Chart:
+    """Chart how far the distribution of each column moved, the worst first.
+
+    By column beside it how far apart two samples of the original are, at most, 95 % of the time.
+    """
     worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:MOST_COLUMNS]
     rows = [_row(name, moves[name], by_sampling.get(name)) for name in worst]
-    across = {"field": "distance", **SCALE, "axis": AXIS}
-    looks = {"field": "beyond", "type": "nominal", "title": None}
-    drawn = {BEYOND: ("diamond", "protected"), WITHIN: ("circle", "quiet")}
-    drawn |= {UNKNOWN: ("cross", "quiet")}
-    order = [name for name in drawn if any(row["beyond"] == name for row in rows)]
-    shapes = {"domain": order, "range": [drawn[name][0] for name in order]}
-    strokes = {"domain": order, "range": [var(drawn[name][1]) for name in order]}
-    dots = {
-        "x": across,
-        "shape": looks | {"scale": shapes},
-        "stroke": looks | {"scale": strokes},
-        "tooltip": TIPS,
-    }
-    words: list[dict[str, Any]] = [
+    present = {row["beyond"] for row in rows}
+    looks = {name: (shape, var(own)) for name, (shape, own) in LOOKS.items() if name in present}
+    title = "distance of the distributions: 0 alike, 1 apart"
+    scale = {"scale": {"domain": [0, 1], "type": "sqrt"}, "title": title}
+    axis = {"values": [0, 0.01, 0.05, 0.1, 0.2, 0.5, 1], "format": "~g"}
+    across = numbers("distance", axis=axis, **scale)
+    tips = [
+        tip("column"),
+        *figure_tips(distance="distance", sampling="by sampling up to"),
+        *map(tip, ("mean", "spread", "commonest value")),
+    ]
+    words: list[Encoded] = [
         {
             "transform": [{"filter": f"datum.distance {where}"}],
             "mark": {"type": "text", "align": align, "dx": dx},
@@ -82,14 +86,15 @@ def columns_chart(
         }
         for where, align, dx in ((f"< {LEFT}", "left", 9), (f">= {LEFT}", "right", -9))
     ]
-    band = {"x": {"field": "sampling", **SCALE}, "x2": {"datum": 0}, "tooltip": TIPS}
+    band = {"x": numbers("sampling", **scale), "x2": {"datum": 0}, "tooltip": tips}
+    dots = {"x": across, "tooltip": tips} | (told_apart("beyond", looks, "stroke") if rows else {})
     spec = {
         "data": {"values": rows},
-        "width": width,
+        "width": 330,
         "height": {"step": 20},
-        "encoding": {"y": _names("column", worst)},
+        "encoding": {"y": _listed("column", worst)},
         "layer": [
-            {"mark": BAND, "encoding": band},
+            {"mark": {"type": "bar", "color": var("faint"), "height": 18}, "encoding": band},
             {
                 "mark": {"type": "point", "size": 60, "strokeWidth": 2, "opacity": 1},
                 "encoding": dots,
@@ -100,61 +105,42 @@ def columns_chart(
     return Chart(spec, _columns_in_words(rows, len(moves)))
 
 
-def _names(field: str, order: Sequence[str]) -> dict[str, Any]:
-    """Describe an axis of names, in their order from the top."""
+def _listed(field: str, order: Sequence[str]) -> Encoded:
+    """Encode names in their order from the top."""
     axis = {"domain": False, "ticks": False, "grid": True, "labelLimit": 130}
-    sort = [shortened(name) for name in order]
-    return {"field": field, "type": "nominal", "sort": sort, "title": None, "axis": axis}
+    return names(field, sort=[shortened(name) for name in order], axis=axis)
 
 
-def _row(name: str, move: ColumnMove, sampling: float | None) -> dict[str, Any]:
+def _row(name: str, move: ColumnMove, sampling: float | None) -> Encoded:
     beyond = UNKNOWN if sampling is None else BEYOND if move.distance > sampling else WITHIN
-    changes = changes_in_words(move)
-    sizes = {
-        "mean": abs(move.mean_change),
-        "spread": abs(move.spread_change),
-        "commonest value": abs(move.share_change),
+    value = "zeros" if move.is_zero else "commonest"
+    points = signed_percent(move.share_change).replace("%", "points")
+    said = {
+        "mean": (abs(move.mean_change), _change("mean", move.mean)),
+        "spread": (abs(move.spread_change), _change("spread", move.spread)),
+        "commonest value": (abs(move.share_change), f"{value} {points}"),
     }
     # The two largest: a third would run into the names.
-    largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:2]
-    marked = [changes[what] for what in sizes if what in largest and sizes[what] >= MARKED]
+    largest = sorted(said, key=lambda what: said[what][0], reverse=True)[:2]
+    marked = [words for what, (size, words) in said.items() if what in largest and size >= MARKED]
     return {
         "column": shortened(name),
         "distance": move.distance,
         "sampling": sampling,
         "beyond": beyond,
-        "marks": ", ".join(marked).replace("commonest value", "commonest"),
-        **changes,
+        "marks": ", ".join(marked),
+        **{what: words for what, (_, words) in said.items()},
+        **({} if move.commonest else {"commonest value": NOTHING}),
     }
-
-
-def changes_in_words(move: ColumnMove) -> dict[str, str]:
-    """Say how mean, spread and the commonest value's share moved, each with its sign.
-
-    >>> changes_in_words(ColumnMove(distance=0.1, mean=(1000.0, 640.0)))["mean"]
-    'mean −36 %'
-    """
-    zero = "zeros" if move.is_zero else "commonest value"
-    said = {
-        "mean": _change("mean", move.mean),
-        "spread": _change("spread", move.spread),
-        "commonest value": NOTHING,
-    }
-    if move.commonest is not None:
-        said["commonest value"] = f"{zero} {_signed(100 * move.share_change)} points"
-    return said
 
 
 def _change(what: str, sides: tuple[float, float] | None) -> str:
-    if sides is None or not sides[0]:
-        return (
-            NOTHING if sides is None else f"{what} {number(sides[0], 3)} to {number(sides[1], 3)}"
-        )
-    return f"{what} {_signed(100 * (sides[1] - sides[0]) / abs(sides[0]))} %"
-
-
-def _signed(value: float) -> str:
-    return f"{'+' if value > 0 else ''}{number(value, 2)}"
+    if sides is None:
+        return NOTHING
+    before, after = sides
+    if not before:
+        return f"{what} {figure(before)} to {figure(after)}"
+    return f"{what} {signed_percent((after - before) / abs(before))}"
 
 
 def _columns_in_words(rows: Sequence[Mapping[str, Any]], n_columns: int) -> str:
@@ -168,52 +154,44 @@ def _columns_in_words(rows: Sequence[Mapping[str, Any]], n_columns: int) -> str:
     )
 
 
-def pairs_chart(names: Sequence[str], moved: NDArray[np.float64]) -> Chart:
+def pairs_chart(columns: Sequence[str], moved: NDArray[np.float64]) -> Chart:
     """Chart the total variation of each pair of columns, original to release, as shades."""
-    shown = list(names)[:MOST_COLUMNS]
-    short = [shortened(name, 22) for name in shown]
-    values: list[dict[str, Any]] = [
-        {"one": short[row], "other": short[column], "moved": float(moved[row, column])}
-        for row in range(len(shown))
+    short = [shortened(name, 22) for name in columns[:MOST_COLUMNS]]
+    values: list[Encoded] = [
+        {"one": one, "other": short[column], "moved": float(moved[row, column])}
+        for row, one in enumerate(short)
         for column in range(row)
     ]
     worst = max(values, key=lambda one: one["moved"], default=None)
     axis = {"domain": False, "ticks": False, "labelLimit": 110, "title": None}
-    place = {"type": "nominal", "sort": short, "axis": axis}
-    is_written = len(shown) <= MOST_WRITTEN
-    step = 34 if is_written else max(10, min(22, 300 // len(shown)))
+    is_written = len(short) <= MOST_WRITTEN
+    step = {"step": 34 if is_written else max(10, min(22, 300 // len(short)))}
     shades = [var(f"h{place}") for place in range(len(SHADES_FROM) + 1)]
+    tips = [tip("one", "pair"), tip("other", "and"), *figure_tips(moved=TOTAL_VARIATION.label)]
+    fill = numbers(
+        "moved",
+        scale={"type": "threshold", "domain": SHADES_FROM, "range": shades},
+        legend={"title": "share that would have to move", "format": "~g"},
+    )
     cells = {
         "mark": {"type": "rect", "stroke": var("page")},
-        "encoding": {
-            "fill": {
-                "field": "moved",
-                "type": "quantitative",
-                "scale": {"type": "threshold", "domain": SHADES_FROM, "range": shades},
-                "legend": {"title": "share that would have to move", "format": "~g"},
-            },
-            "tooltip": [
-                tip("one", "pair"),
-                tip("other", "and"),
-                tip("moved", TOTAL_VARIATION.label, ".3~r"),
-            ],
-        },
+        "encoding": {"fill": fill, "tooltip": tips},
     }
     is_dark = {"test": f"datum.moved >= {SHADES_FROM[-1]}", "value": var("page")}
     words = {
         "mark": {"type": "text", "fontSize": 10},
         "encoding": {
-            "text": {"field": "moved", "type": "quantitative", "format": ".2f"},
+            "text": numbers("moved", format=".2f"),
             "color": {"condition": is_dark, "value": var("text")},
         },
     }
     spec = {
         "data": {"values": values},
-        "width": {"step": step},
-        "height": {"step": step},
+        "width": step,
+        "height": step,
         "encoding": {
-            "x": {"field": "other", **place, "axis": axis | {"labelAngle": -90}},
-            "y": {"field": "one", **place},
+            "x": names("other", sort=short, axis=axis | {"labelAngle": -90}),
+            "y": names("one", sort=short, axis=axis),
         },
         "layer": [cells, words] if is_written else [cells],
     }
@@ -224,66 +202,91 @@ def pairs_chart(names: Sequence[str], moved: NDArray[np.float64]) -> Chart:
     return Chart(spec, said)
 
 
-def found_chart(found: Sequence[Found], title: str, *, most: float | None = 100.0) -> Chart:
+def found_chart(found: Mapping[str, Figure], title: str, *, most: float | None = 100.0) -> Chart:
     """Chart what was found, its interval as a line, and beside it what is to be expected."""
-    rows: list[dict[str, Any]] = [
-        {
-            "name": shortened(one.name, 60),
-            "found": one.value,
-            "low": (one.interval or (one.value,))[0],
-            "high": (one.interval or (one.value,))[-1],
-            "chance": one.beside,
-            "end": max(one.value, *(one.interval or ()), one.beside or 0.0),
-            "said": number(one.value, 3),
-        }
-        for one in found
-    ]
+    rows: list[Encoded] = []
+    for name, own in found.items():
+        low, high = own.interval or (own.value, own.value)
+        row = {"name": shortened(name, 60), "found": own.value, "low": low, "high": high}
+        end = max(own.value, high, own.beside or 0.0)
+        rows.append(row | {"chance": own.beside, "end": end, "said": number(own.value, 3)})
     ends = [end for row in rows for end in (row["high"], row["chance"]) if end is not None]
     scale = {"domain": [0, max(ends, default=1.0) if most is None else most], "nice": most is None}
-    across: dict[str, Any] = {"type": "quantitative", "scale": scale, "title": title}
-    tooltip = [
+    tips = [
         tip("name", "what"),
-        tip("found", "found", ".3~r"),
-        tip("low", "from", ".3~r"),
-        tip("high", "to", ".3~r"),
-        tip("chance", "beside it", ".3~r"),
+        *figure_tips(found="found", low="from", high="to", chance="beside it"),
+    ]
+    bar = {"type": "bar", "fill": var("protected"), "fillOpacity": 0.35, "height": 12}
+    rule = {"type": "rule", "stroke": var("protected"), "strokeWidth": 3}
+    tick = {"type": "tick", "color": var("text"), "thickness": 2, "height": 20}
+    words = {"type": "text", "align": "left", "dx": 6}
+    layers: list[tuple[Encoded, str, Encoded]] = [
+        (bar, "found", {"tooltip": tips}),
+        (rule, "low", {"x2": {"field": "high"}, "tooltip": tips}),
+        (tick, "chance", {"tooltip": tips}),
+        (words, "end", {"text": {"field": "said"}}),
     ]
     spec = {
         "data": {"values": rows},
         "width": 190,
         "height": {"step": 26},
-        "encoding": {"y": _names("name", [one.name for one in found])},
+        "encoding": {"y": _listed("name", list(found))},
         "layer": [
-            {
-                "mark": {
-                    "type": "bar",
-                    "fill": var("protected"),
-                    "fillOpacity": 0.35,
-                    "height": 12,
-                },
-                "encoding": {"x": {"field": "found", **across}, "tooltip": tooltip},
-            },
-            {
-                "mark": {"type": "rule", "stroke": var("protected"), "strokeWidth": 3},
-                "encoding": {
-                    "x": {"field": "low", **across},
-                    "x2": {"field": "high"},
-                    "tooltip": tooltip,
-                },
-            },
-            {
-                "mark": {"type": "tick", "color": var("text"), "thickness": 2, "height": 20},
-                "encoding": {"x": {"field": "chance", **across}, "tooltip": tooltip},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 6},
-                "encoding": {"x": {"field": "end", **across}, "text": {"field": "said"}},
-            },
+            {"mark": mark, "encoding": {"x": numbers(field, scale=scale, title=title), **more}}
+            for mark, field, more in layers
         ],
     }
     said = [
-        f"{row['name']}: {number(row['found'], 3)}"
+        f"{row['name']}: {row['said']}"
         + ("" if row["chance"] is None else f", beside {number(row['chance'], 3)}")
         for row in rows
     ]
     return Chart(spec, f"{title}. {'; '.join(said)}.")
+
+
+def cells_chart(
+    columns: tuple[str, str],
+    levels: tuple[Sequence[str], Sequence[str]],
+    shares: Mapping[str, NDArray[np.float64]],
+) -> Chart:
+    """Chart the shares of records in the cells of two columns: a mark to each cell and side."""
+    one, other = map(shortened, columns)
+    across, upward = ([shortened(name, 24) for name in own] for own in levels)
+    rows = [
+        {"one": across[a], "other": upward[b], "side": side, "share": 100 * float(own[a, b])}
+        for side, own in shares.items()
+        for a, b in zip(*np.nonzero(100 * own >= DRAWN_FROM), strict=True)
+    ]
+    # The last is the release, whichever others there are.
+    looks = dict(zip(shares, LOOKS_OF_SIDES[-len(shares) :], strict=True))
+    axis = {"axis": {"labelLimit": 120, "grid": True}}
+    spec = {
+        "data": {"values": rows},
+        "width": {"step": 24},
+        "height": {"step": 24},
+        "mark": {"type": "point", "strokeWidth": 2},
+        "encoding": {
+            "x": names("one", sort=across, **axis) | {"title": one},
+            "y": names("other", sort=upward[::-1], **axis) | {"title": other},
+            "size": numbers(
+                "share",
+                title="records, %",
+                scale={"type": "linear", "range": [0, 400], "domainMin": 0},
+            ),
+            **told_apart("side", looks, "color"),
+            "tooltip": [
+                tip("one", one),
+                tip("other", other),
+                tip("side"),
+                *figure_tips(share="records, %"),
+            ],
+        },
+    }
+    own = next(iter(shares.values()))
+    a, b = map(int, np.unravel_index(int(np.argmax(own)), own.shape))
+    cell = shortened(f"{levels[0][a]} and {levels[1][b]}", 60)
+    said = f"Records by {one} and {other}. The fullest cell is {cell} with {percent(own.max())} %."
+    if len(shares) > 1:
+        gap = float(np.abs(np.subtract(*shares.values())).sum() / 2)
+        said += f" The total variation between the sides is {percent(gap)} %."
+    return Chart(spec, said)

@@ -1,7 +1,7 @@
 """The columns of a release as rows of one table, each with its distributions behind it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,10 +9,11 @@ from microveil.report.columns import CategoryColumn, Column, NumberColumn
 from microveil.report.measured import MISSING
 from microveil.report.overlays import distribution_charts, quantiles
 from microveil.report.subject import Subject
-from microveil.report.wording import NOTHING, named, number, percent, shown
+from microveil.report.wording import NOTHING, number, percent, shown
 from microveil.schema import Kind
 from microveil.synthesis.measurements import Interval
-from microveil.text.document import Block, Chart, Tabulated, fold, paragraph, tabulated
+from microveil.text import shortened
+from microveil.text.document import Block, Tabulated, fold, paragraph, tabulated
 
 MOST_CHARTED, MOST_LISTED = 30, 100
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
@@ -42,40 +43,24 @@ MARGINS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A column's figures, and what opens below them."""
-
-    name: str
-    cells: tuple[str, ...]
-    charts: tuple[Chart, ...]
-    behind: tuple[Block, ...]
-
-
 def column_heads(columns: Sequence[Column]) -> tuple[str, ...]:
     """Return the heads of the table of columns."""
     has_means = any(own.margins is not None and own.margins.mean is not None for own in columns)
     return HEADS + (("measured mean, with its margin of noise",) if has_means else ())
 
 
-def column_rows(subject: Subject) -> list[Row]:
-    """Return a row to each column, those first that moved most."""
+def column_rows(subject: Subject) -> list[dict[str, Any]]:
+    """Return each column's figures, those first that moved most, and what opens below them."""
     is_wide = len(column_heads(subject.columns)) > len(HEADS)
-    rows = []
-    for place, column in enumerate(subject.worst_first):
-        cells = _cells(subject, column)
-        if is_wide:
-            cells = (*cells, _measured_mean(column))
-        charts = distribution_charts(column) if place < MOST_CHARTED else []
-        rows.append(
-            Row(
-                name=column.name,
-                cells=cells,
-                charts=tuple(charts),
-                behind=tuple(numbers_behind(column)),
-            )
-        )
-    return rows
+    return [
+        {
+            "name": own.name,
+            "cells": (*_cells(subject, own), *([_measured_mean(own)] if is_wide else [])),
+            "charts": distribution_charts(own) if place < MOST_CHARTED else [],
+            "behind": numbers_behind(own),
+        }
+        for place, own in enumerate(subject.worst_first)
+    ]
 
 
 def _cells(subject: Subject, column: Column) -> tuple[str, ...]:
@@ -141,12 +126,9 @@ def numbers_behind(column: Column) -> list[Block]:
 
 def _quantiles_table(column: NumberColumn) -> Tabulated:
     names = (LEVEL_NAMES.get(level, f"{percent(level)} %") for level in LEVELS)
-    sides = {"release": column.protected}
-    if column.original is not None:
-        sides = {"original": column.original, **sides}
     rows = [
-        [side, *(shown(x, column.kind) for x in quantiles(values[~np.isnan(values)], LEVELS))]
-        for side, values in sides.items()
+        [side, *(shown(x, column.kind) for x in quantiles(values, LEVELS))]
+        for side, values in column.sides.items()
     ]
     return tabulated(["quantiles", *names], rows)
 
@@ -175,17 +157,15 @@ def _interval(one: Interval) -> tuple[str, str, str]:
 
 
 def _categories_table(column: CategoryColumn) -> Tabulated:
-    sides = {"release": column.protected}
-    if column.original is not None:
-        sides = {"original": column.original, **sides}
     margins: Mapping[str, Interval] = {} if column.margins is None else column.margins.categories
+    sides = column.sides
     heads = [*sides, *(("measured", "margin from", "to") if margins else ())]
     rows = []
     for place, name in enumerate(column.categories[:MOST_LISTED]):
         cells = [percent(float(shares[place])) for shares in sides.values()]
         if margins:
             cells += _interval(margins[name]) if name in margins else [NOTHING] * 3
-        rows.append([named(name), *cells])
+        rows.append([shortened(name), *cells])
     return tabulated(["records in a category, %", *heads], rows)
 
 

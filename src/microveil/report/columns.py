@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError
 from microveil.guarantee import AttributeTerms
-from microveil.report.measured import MISSING, ColumnMargins
-from microveil.report.wording import named
+from microveil.report.measured import MISSING, ColumnMargins, words_of
 from microveil.schema import Kind
 from microveil.table import Table
+from microveil.text import shortened
 
 Float = NDArray[np.float64]
 
@@ -33,15 +33,13 @@ class NumberColumn:
     def axis_title(self) -> str:
         """The attribute with its unit."""
         unit = "date" if self.kind is Kind.DATE else self.unit or "units as in the data"
-        return f"{named(self.name, 26)} ({named(unit, 22)})"
+        return f"{shortened(self.name, 26)} ({shortened(unit, 22)})"
 
     @property
-    def sides(self) -> tuple[tuple[str, Float], ...]:
-        """The values present, by side: "original", where it may be shown, and "protected"."""
-        both = (("original", self.original), ("protected", self.protected))
-        return tuple(
-            (side, values[~np.isnan(values)]) for side, values in both if values is not None
-        )
+    def sides(self) -> dict[str, Float]:
+        """The values present: the original's, where they may be shown, and the release's."""
+        both = {"original": self.original, "release": self.protected}
+        return {side: own[~np.isnan(own)] for side, own in both.items() if own is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,6 +52,12 @@ class CategoryColumn:
     protected: Float
     codes: NDArray[np.int64]  # the place among the categories of each released record's
     margins: ColumnMargins | None = None  # of a new table, where known
+
+    @property
+    def sides(self) -> dict[str, Float]:
+        """The shares: the original's, where they may be shown, and the release's."""
+        both = {"original": self.original, "release": self.protected}
+        return {side: own for side, own in both.items() if own is not None}
 
 
 Column = NumberColumn | CategoryColumn
@@ -92,8 +96,8 @@ def _column(
             "pass the table protected",
         )
     if not terms.kind.is_numeric:
-        after = _words(protected, name)
-        return _categories(name, None if original is None else _words(original, name), after)
+        after = words_of(protected, name)
+        return _categories(name, None if original is None else words_of(original, name), after)
     before = None if original is None else _numbers(original, name)
     if terms.kind is Kind.BOOLEAN:
         return _yes_no(name, before, _numbers(protected, name))
@@ -106,17 +110,6 @@ def _column(
         original=before,
         protected=_numbers(protected, name),
     )
-
-
-def _words(table: Table, name: str) -> NDArray[Any]:
-    """Return categories as text, "" where missing."""
-    if not table.kind(name).is_numeric:
-        return table.words(name)
-    numbers = table.numbers(name)
-    if numbers.missing is None:
-        return numbers.values.astype(np.int64).astype(np.str_)
-    held = np.where(numbers.missing, 0, numbers.values)  # NaN has no whole number
-    return np.where(numbers.missing, "", held.astype(np.int64).astype(np.str_))
 
 
 def _numbers(table: Table, name: str) -> Float:
@@ -140,7 +133,7 @@ def _categories(name: str, before: NDArray[Any] | None, after: NDArray[Any]) -> 
     order = np.argsort(-counts[1 if before is None else 0], kind="stable")
     return CategoryColumn(
         name=name,
-        categories=tuple(str(categories[k]) or MISSING for k in order),
+        categories=tuple(str(categories[k]) for k in order),
         original=None if before is None else counts[0][order] / max(1, split),
         protected=counts[1][order] / max(1, len(after)),
         codes=np.argsort(order)[codes[split:]],

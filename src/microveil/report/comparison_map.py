@@ -11,7 +11,7 @@ from microveil.compare.columns import GROUPS, RISK, conditions_in_common, loss_o
 from microveil.compare.frontier import ENDS
 from microveil.files.disk import written_text
 from microveil.measures.registry import MEASURES
-from microveil.report.charts import tip
+from microveil.report.charts import names, numbers, tip
 from microveil.report.drawing import SERIES, file_of, var
 from microveil.text.document import Chart
 
@@ -43,61 +43,66 @@ def comparison_chart(
     least, most = (end(point["loss"] for point in points) for end in (min, max))
     bent = "linear" if most <= WIDE * least else "log" if least > 0 else "sqrt"
     ends = {"domain": [least, most], "nice": False, "padding": 10} if most > least else {}
-    across = _position("loss", loss.title, {"type": bent, **ends})
-    upward = _position("risk", MEASURES[risk].title, {"type": "sqrt", "domainMin": 0})
-    if MEASURES[risk].unit == "%":
-        upward["axis"] = AXIS | {"values": SHARES}
+    across = numbers("loss", title=loss.title, scale={"type": bent, **ends}, axis=AXIS)
+    is_share = MEASURES[risk].unit == "%"
+    upward = numbers(
+        "risk",
+        title=MEASURES[risk].title,
+        scale={"type": "sqrt", "domainMin": 0},
+        axis=AXIS | ({"values": SHARES} if is_share else {}),
+    )
     methods = list(dict.fromkeys(point["method"] for point in points))
     scopes = [scope for scope in GROUPS if any(point["scope"] == scope for point in points)]
-    colours = {"domain": methods, "range": [_look("color", place) for place in range(len(methods))]}
-    key = {"columns": 3, "symbolType": "circle"}
-    colour = {"field": "method", "type": "nominal", "scale": colours, "title": None, "legend": key}
-    dashes = {
-        "domain": methods,
-        "range": [_look("strokeDash", place) for place in range(len(methods))],
-    }
-    by_scope = _by_scope(scopes if len(scopes) > 1 and not in_page else [])
+    colour, dashes = (
+        names(
+            "method",
+            scale={"domain": methods, "range": [_look(what, at) for at in range(len(methods))]},
+            legend={"columns": 3, "symbolType": "circle"},
+        )
+        for what in ("color", "strokeDash")
+    )
+    legend = BELOW | {"values": scopes} if len(scopes) > 1 else None
+    by_method = {"name": "methods", "select": {"type": "point", "fields": ["method"]}}
     if_chosen = {"test": CHOSEN} if in_page else {"param": "methods"}
+    line = {
+        "stroke": colour,
+        "strokeDash": dashes,
+        "detail": [{"field": "k"}, {"field": "scope"}],
+        "order": {"field": "epsilon"},
+        "opacity": _opacity(if_chosen, 0.7, 0.08),
+    }
+    mark = {
+        "stroke": colour,
+        "fill": colour,
+        "fillOpacity": {"condition": {"test": "datum.optimal", "value": 0.9}, "value": 0},
+        "opacity": _opacity(if_chosen, 1, 0.08),
+        "shape": names("scope", scale={"domain": list(GROUPS), "range": SHAPES}, legend=legend),
+        "size": _size(points),
+        "tooltip": [
+            *map(tip, ("method", "k", "epsilon", "scope", "model")),
+            tip("lost", loss.label),
+            tip("found", MEASURES[risk].label),
+            tip("optimal", "Pareto-optimal"),
+        ],
+    }
     spec: dict[str, Any] = {
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": points},
-        "params": [by_scope, *([{"name": "methods", "value": []}] if in_page else [])],
+        "params": [
+            _by_scope(scopes if len(scopes) > 1 and not in_page else []),
+            *([{"name": "methods", "value": []}] if in_page else []),
+        ],
         "transform": [{"filter": f"scope == '{ALL}' || datum.scope == scope"}],
         "encoding": {"x": across, "y": upward},
         "layer": [
             {
-                "params": [] if in_page else [_by_method()],
+                "params": [] if in_page else [by_method | {"bind": "legend"}],
                 "mark": {"type": "line", "strokeWidth": 1.5},
-                "encoding": {
-                    "stroke": colour,
-                    "strokeDash": colour | {"scale": dashes},
-                    "detail": [{"field": "k"}, {"field": "scope"}],
-                    "order": {"field": "epsilon"},
-                    "opacity": _opacity(if_chosen, 0.7, 0.08),
-                },
+                "encoding": line,
             },
             *_intervals(colour, _opacity(if_chosen, 0.3, 0.03)),
-            {
-                "mark": {"type": "point", "strokeWidth": 1.5, "invalid": None},
-                "encoding": {
-                    "stroke": colour,
-                    "fill": colour,
-                    "fillOpacity": {
-                        "condition": {"test": "datum.optimal", "value": 0.9},
-                        "value": 0,
-                    },
-                    "opacity": _opacity(if_chosen, 1, 0.08),
-                    "shape": {
-                        "field": "scope",
-                        "type": "nominal",
-                        "scale": {"domain": list(GROUPS), "range": SHAPES},
-                        "legend": BELOW | {"values": scopes} if len(scopes) > 1 else None,
-                    },
-                    "size": _size(points),
-                    "tooltip": _tips(loss.label, MEASURES[risk].label),
-                },
-            },
+            {"mark": {"type": "point", "strokeWidth": 1.5, "invalid": None}, "encoding": mark},
             *_chance(comparison, risk),
         ],
     }
@@ -135,16 +140,6 @@ def _points(comparison: Comparison, risk: str) -> list[Point]:
     return points
 
 
-def _position(field: str, title: str, scale: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": scale,
-        "axis": AXIS,
-    }
-
-
 def _look(what: str, place: int) -> Any:
     """Return a method's own look: dashes come again later than colours do."""
     looks = SERIES[what]
@@ -161,11 +156,6 @@ def _by_scope(scopes: Sequence[str]) -> dict[str, Any]:
     return chosen | {"bind": bound}
 
 
-def _by_method() -> dict[str, Any]:
-    selected = {"type": "point", "fields": ["method"]}
-    return {"name": "methods", "select": selected, "bind": "legend"}
-
-
 def _opacity(if_chosen: Mapping[str, str], chosen: float, other: float) -> dict[str, Any]:
     return {"condition": {**if_chosen, "value": chosen}, "value": other}
 
@@ -176,7 +166,7 @@ def _intervals(colour: Mapping[str, Any], opacity: Mapping[str, Any]) -> list[di
         {
             "mark": {"type": "rule", "clip": True},
             "encoding": {
-                axis: {"field": f"{name}_low", "type": "quantitative"},
+                axis: numbers(f"{name}_low"),
                 f"{axis}2": {"field": f"{name}_high"},
                 "stroke": colour,
                 "opacity": opacity,
@@ -194,16 +184,9 @@ def _size(points: Sequence[Point]) -> dict[str, Any]:
     shown = list(dict.fromkeys([sizes[0], sizes[len(sizes) // 2], sizes[-1]]))
     return {
         "condition": {"test": "datum.k === null", "value": 60},
-        "field": "k",
-        "type": "quantitative",
-        "scale": {"type": "sqrt", "domain": [sizes[0], sizes[-1]], "range": [40, 240]},
+        **numbers("k", scale={"type": "sqrt", "domain": [sizes[0], sizes[-1]], "range": [40, 240]}),
         "legend": BELOW | {"title": "k", "values": shown, "symbolType": "circle"},
     }
-
-
-def _tips(loss: str, risk: str) -> list[dict[str, str]]:
-    named = [tip(name, name) for name in ("method", "k", "epsilon", "scope", "model")]
-    return [*named, tip("lost", loss), tip("found", risk), tip("optimal", "Pareto-optimal")]
 
 
 def _chance(comparison: Comparison, risk: str) -> list[dict[str, Any]]:
@@ -223,19 +206,14 @@ def _chance(comparison: Comparison, risk: str) -> list[dict[str, Any]]:
 
 def _says(points: Sequence[Point], risk: str, loss: str) -> str:
     """Say where each method lies, to whoever does not see it."""
-    ends: dict[str, list[Point]] = {}
+    methods: dict[str, list[Point]] = {}
     for point in points:
-        ends.setdefault(point["method"], []).append(point)
-    told = (
-        f"{method}: {loss} {_range(own, 'loss')}, {risk} {_range(own, 'risk')}"
-        for method, own in ends.items()
-    )
+        methods.setdefault(point["method"], []).append(point)
+    told = []
+    for method, own in methods.items():
+        ends = [f"{end(p[n] for p in own):.3g}" for n in ("loss", "risk") for end in (min, max)]
+        told.append(f"{method}: {loss} {' to '.join(ends[:2])}, {risk} {' to '.join(ends[2:])}")
     return f"Map of {risk} against {loss}. {'; '.join(told)}."
-
-
-def _range(points: Sequence[Point], name: str) -> str:
-    values = [point[name] for point in points]
-    return f"{min(values):.3g} to {max(values):.3g}"
 
 
 def draw_map(comparison: Comparison, path: Path) -> Path | None:

@@ -1,9 +1,9 @@
 """What was measured of a new table: margins of noise by attribute, and tables of pairs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microveil.protect.release import Release
 from microveil.report.wording import number, shown
 from microveil.schema import Attribute, Kind, written
-from microveil.synthesis.fitting import MeasuredPair, measured_pairs
+from microveil.synthesis.fitting import measured_pairs
 from microveil.synthesis.measurements import AttributeMargins, Interval, Margins, Measurements
 from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.tables import Axis, axes_of
@@ -23,7 +23,6 @@ MISSING = "(missing)"
 FROM = "≥ "
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
-Side = Literal["original", "protected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +124,6 @@ class AttributeBins:
 
     attribute: Attribute
     labels: tuple[str, ...]
-    is_ordered: bool  # whether the bins but that of missing values lie in an order
     has_missing: bool  # whether missing values have a bin
     # Of cuts: where bins begin, but the first, half a step of the grid below their least value.
     starts: Float | None = None
@@ -137,8 +135,7 @@ class AttributeBins:
         """Return the bin of each record of a table; -1 where it has none."""
         name = self.attribute.name
         if self.places is not None:
-            words = np.asarray(_words(table, name))
-            found, inverse = np.unique(words, return_inverse=True)
+            found, inverse = np.unique(words_of(table, name), return_inverse=True)
             known = [self.places.get(str(word), -1) for word in found]
             return np.array(known, dtype=np.int64)[inverse]
         values = numbers_of(table, name)
@@ -168,7 +165,6 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
         return AttributeBins(
             attribute=attribute,
             labels=(*_stretches(starts, attribute.kind), *([MISSING] if axis.has_missing else [])),
-            is_ordered=True,
             has_missing=axis.has_missing,
             starts=starts - step / 2,
         )
@@ -180,12 +176,14 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
     for name, group in zip(names, axis.groups.tolist(), strict=True):
         members[group].append(name)
     is_text = attribute.categories is not None
-    is_ordered = attribute.kind is not Kind.NOMINAL
+    has_order = attribute.kind is not Kind.NOMINAL
     places = dict(zip(names, axis.groups.tolist(), strict=True)) if is_text else None
     return AttributeBins(
         attribute=attribute,
-        labels=tuple(_joined(own, ordered=is_ordered) for own in members),
-        is_ordered=is_ordered,
+        labels=tuple(
+            f"{own[0]} to {own[-1]}" if has_order and len(own) > 1 else ", ".join(own)
+            for own in members
+        ),
         has_missing=measured.has_missing,
         groups=axis.groups,
         places=places,
@@ -216,43 +214,28 @@ def _value_names(attribute: Attribute) -> list[str]:
     ]
 
 
-def _joined(names: list[str], *, ordered: bool) -> str:
-    """Name a bin of several values."""
-    if ordered and len(names) > 1:
-        return f"{names[0]} to {names[-1]}"
-    return ", ".join(names)
-
-
-def _words(table: Table, name: str) -> NDArray[np.str_]:
+def words_of(table: Table, name: str) -> NDArray[Any]:
     """Return categories as a page names them."""
-    if table.kind(name).is_numeric:
-        numbers = numbers_of(table, name)
-        missing = np.isnan(numbers)
-        words = np.where(missing, 0.0, numbers).astype(np.int64).astype(np.str_)
-        return np.where(missing, MISSING, words)
-    words = np.asarray(table.words(name), dtype=np.str_)
-    return np.where(words == "", MISSING, words)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Edge:
-    """Two attributes whose dependence was measured."""
-
-    names: tuple[str, str]
-    strength: float  # from 0, independent, to 1
-    shape: tuple[int, int]  # how many bins each has
-    half_width: float  # of the interval of the share of records in one cell
+    if not table.kind(name).is_numeric:
+        words = table.words(name)
+        return np.where(words == "", MISSING, words)
+    numbers = numbers_of(table, name)
+    missing = np.isnan(numbers)
+    words = np.where(missing, 0.0, numbers).astype(np.int64).astype(np.str_)
+    return np.where(missing, MISSING, words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairTable:
-    """The table of two attributes."""
+    """The table of two attributes whose dependence was measured."""
 
     bins: tuple[AttributeBins, AttributeBins]
-    half_width: float
+    strength: float  # from 0, independent, to 1
+    half_width: float  # of the interval of the share of records in one cell
     measured: Float  # shares as they were measured, with their noise
-    # Of the records of each side: "original", where it may be shown, and "protected".
-    shares: Mapping[Side, Float]
+    # Of the records of each side: "original", where it may be shown, and "release". Of the
+    # strongest pairs alone.
+    shares: Mapping[str, Float]
 
     @property
     def names(self) -> tuple[str, str]:
@@ -263,12 +246,10 @@ class PairTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeasuredTables:
-    """The graph of the pairs that were measured, and the tables of the strongest."""
+    """The graph of the pairs that were measured."""
 
     confidence: float  # of intervals
-    attributes: tuple[str, ...]  # those with an edge, in the order of the guarantee
-    edges: tuple[Edge, ...]  # the strongest first
-    tables: tuple[PairTable, ...]  # of as many of these as are drawn
+    pairs: tuple[PairTable, ...]  # the strongest first
 
 
 def measured_tables(
@@ -279,64 +260,32 @@ def measured_tables(
         return None
     measurements, margins = known.measurements, known.margins
     attributes = [measured.attribute for measured in measurements.attributes]
-    pairs = [
-        pair
-        for pair in measured_pairs(measurements)
-        if original is not None or all(is_declared(attributes[one]) for one in pair.positions)
-    ]
-    if not pairs:
-        return None
-    names = [attribute.name for attribute in attributes]
-    half_widths = [
-        margins.pairs[tuple(names[one] for one in pair.scope)] * math.sqrt(pair.n_summed)
-        for pair in pairs
-    ]
     axes = axes_of(measurements)
     bins = [bins_of(*both) for both in zip(measurements.attributes, axes, strict=True)]
-    sides: dict[Side, Table] = {} if original is None else {"original": original}
-    sides["protected"] = protected
-    return MeasuredTables(
-        confidence=margins.confidence,
-        attributes=tuple(
-            names[one] for one in sorted({one for pair in pairs for one in pair.positions})
-        ),
-        edges=tuple(
-            Edge(
-                names=(names[pair.positions[0]], names[pair.positions[1]]),
+    sides = ({} if original is None else {"original": original}) | {"release": protected}
+    found: list[PairTable] = []
+    for pair in measured_pairs(measurements):
+        if original is None and not all(is_declared(attributes[one]) for one in pair.positions):
+            continue
+        scope = tuple(attributes[one].name for one in pair.scope)
+        first, second = (bins[one] for one in pair.positions)
+        drawn = sides if len(found) < most else {}
+        found.append(
+            PairTable(
+                bins=(first, second),
                 strength=pair.strength,
-                shape=(pair.shares.shape[0], pair.shares.shape[1]),
-                half_width=half_width,
+                half_width=margins.pairs[scope] * math.sqrt(pair.n_summed),
+                measured=pair.noisy,
+                shares={side: _counted(first, second, table) for side, table in drawn.items()},
             )
-            for pair, half_width in zip(pairs, half_widths, strict=True)
-        ),
-        tables=tuple(
-            _table(pair, half_width, bins, sides)
-            for pair, half_width in zip(pairs[:most], half_widths, strict=False)
-        ),
-    )
-
-
-def _table(
-    pair: MeasuredPair,
-    half_width: float,
-    bins: Sequence[AttributeBins],
-    sides: Mapping[Side, Table],
-) -> PairTable:
-    first, second = (bins[one] for one in pair.positions)
-    return PairTable(
-        bins=(first, second),
-        half_width=half_width,
-        measured=pair.noisy,
-        shares={side: _counted(first, second, table) for side, table in sides.items()},
-    )
+        )
+    return MeasuredTables(confidence=margins.confidence, pairs=tuple(found)) if found else None
 
 
 def _counted(first: AttributeBins, second: AttributeBins, table: Table) -> Float:
     """Return the shares of a table's records in the bins of two attributes."""
-    shape = len(first.labels), len(second.labels)
+    counts = np.zeros((len(first.labels), len(second.labels)))
     rows, columns = first.codes(table), second.codes(table)
     inside = (rows >= 0) & (columns >= 0)
-    counts = np.bincount(
-        rows[inside] * shape[1] + columns[inside], minlength=shape[0] * shape[1]
-    ).reshape(shape)
-    return np.asarray(counts / max(1, table.n_records), dtype=np.float64)
+    np.add.at(counts, (rows[inside], columns[inside]), 1)
+    return np.asarray(counts / max(1, table.n_records))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.report.charts import tip
+from microveil.report.charts import Encoded, figure_tips, names, numbers, tip
 from microveil.report.columns import CategoryColumn, Column, NumberColumn
 from microveil.report.drawing import SERIES, var
 from microveil.report.measured import MISSING
@@ -28,7 +28,8 @@ BULK = (0.01, 0.99)
 # Where all values take more than this many times the room of the bulk, the axis is logarithmic.
 ROOM_BEFORE_BENDING = 5.0
 FINEST_BEND = 1e-6
-WIDTH, HEIGHT = 330, 130
+SIZE = {"width": 330, "height": 130}
+COLOURS = dict(zip(("original", "release"), SERIES["color"], strict=False))
 SAMPLES, MOST_CELLS = 400, 1000
 
 
@@ -63,11 +64,8 @@ def bins_of_release(column: NumberColumn) -> tuple[Float, float]:
 
 
 def _sides(column: NumberColumn) -> dict[str, Float]:
-    """Return the values present by side: the original's, where there is one, and the release's."""
-    sides = {} if column.original is None else {"original": column.original}
-    sides |= {"release": column.protected}
-    present = {title: values[~np.isnan(values)] for title, values in sides.items()}
-    return {title: values for title, values in present.items() if len(values)}
+    """Return the values of each side that has some."""
+    return {title: values for title, values in column.sides.items() if len(values)}
 
 
 def quantiles(values: Float, levels: Sequence[float]) -> tuple[float, ...]:
@@ -193,8 +191,7 @@ def _placed(column: NumberColumn, value: float) -> float:
 
 
 def _bins_chart(column: NumberColumn, sides: Mapping[str, Float], ground: Ground) -> Chart:
-    edges = ground.edges
-    half = 0.0 if ground.step is None else ground.step / 2
+    edges, half = ground.edges, 0.0 if ground.step is None else ground.step / 2
     shares = {t: 100 * np.histogram(own, edges)[0] / len(own) for t, own in sides.items()}
     measured = _counted_margins(column, ground)
     bins = [
@@ -210,69 +207,58 @@ def _bins_chart(column: NumberColumn, sides: Mapping[str, Float], ground: Ground
     ]
     last = {**bins[-1], "from": bins[-1]["to"]}  # where the line of steps ends
     rows = _by_side([*bins, last], {t: [*own, own[-1]] for t, own in shares.items()})
-    upward = {"type": "quantitative", "title": "records in a bin, %"}
+    title = "records in a bin, %"
     x, x2 = {"field": "from", **ground.axis}, {"x2": {"field": "to"}}
-    drawn = {"x": x, "y": {"field": "share", **upward}, "color": _colour(list(sides))}
+    drawn = {"x": x, "y": numbers("share", title=title), "color": _colour(sides)}
     bars = {"type": "bar", "fillOpacity": 0.4, "binSpacing": 0}
-    layers: list[dict[str, Any]] = []
-    for place, title in enumerate(sides):
-        dash = SERIES["strokeDash"][max(0, place - 1)]
-        steps = {"type": "line", "interpolate": "step-after", "strokeDash": dash}
-        is_filled = title == "original"
-        own = {**drawn, **x2, "y2": {"datum": 0}} if is_filled else drawn
-        layers.append({**_only(title), "mark": bars if is_filled else steps, "encoding": own})
-    tips = [tip("values", "values"), *_tips(list(sides), measured)]
+    steps = {"type": "line", "interpolate": "step-after"}
+    filled = {**drawn, **x2, "y2": {"datum": 0}}
+    marks: dict[str, tuple[Encoded, Encoded]]
+    marks = {"original": (bars, filled), "release": (steps, drawn)}
+    layers = [_layer(side, mark, own) for side, (mark, own) in marks.items() if side in sides]
     if measured:
         middle = {"calculate": "(datum.from + datum.to) / 2", "as": "middle"}
-        ends = {"y": {"field": "lower", **upward}, "y2": {"field": "upper"}}
+        ends = {"y": numbers("lower", title=title), "y2": {"field": "upper"}}
         at = {"x": {"field": "middle", **ground.axis}, **ends}
         margin = {"type": "rule", "stroke": var("text")}
         layers.append({"transform": [middle], "mark": margin, "encoding": at})
-    asked = {"mark": {"type": "rect", "opacity": 0}, "encoding": {"x": x, **x2, "tooltip": tips}}
-    layers.append({**_only(next(iter(sides))), **asked})
+    asked = {"x": x, **x2, "tooltip": [tip("values"), *_tips(sides, measured)]}
+    layers.append(_layer(next(iter(sides)), {"type": "rect", "opacity": 0}, asked))
     fullest = [
         f"in {title} the fullest bin holds {percent(float(own.max()) / 100)} % of the records"
         for title, own in shares.items()
     ]
     bent = "" if ground.threshold is None else " The scale is logarithmic."
     said = f"Distribution of {shortened(column.name)}: {'; '.join(fullest)}.{bent}"
-    size = {"width": WIDTH, "height": HEIGHT}
-    return Chart({"data": {"values": rows}, **size, "layer": layers}, said)
+    return Chart({"data": {"values": rows}, **SIZE, "layer": layers}, said)
 
 
 def _by_side(
     places: Sequence[Mapping[str, Any]], shares: Mapping[str, Sequence[float]]
-) -> list[dict[str, Any]]:
+) -> list[Encoded]:
     """Return a row to each place and side, with the shares of all sides there."""
     return [
-        {
-            **place,
-            "side": title,
-            "share": own[at],
-            **{f"share{side}": others[at] for side, others in enumerate(shares.values())},
-        }
-        for title, own in shares.items()
+        {**place, "side": side, "share": own[at], **{s: v[at] for s, v in shares.items()}}
+        for side, own in shares.items()
         for at, place in enumerate(places)
     ]
 
 
-def _only(title: str) -> dict[str, Any]:
-    return {"transform": [{"filter": {"field": "side", "equal": title}}]}
+def _layer(side: str, mark: Encoded, encoding: Encoded) -> Encoded:
+    """Draw one side."""
+    only = [{"filter": {"field": "side", "equal": side}}]
+    return {"transform": only, "mark": mark, "encoding": encoding}
 
 
-def _colour(titles: Sequence[str]) -> dict[str, Any]:
-    """Describe which colour a side has: the first is the original's."""
-    first = 0 if titles[0] == "original" else 1
-    colours = [SERIES["color"][(first + place) % 8] for place in range(len(titles))]
-    scale = {"domain": list(titles), "range": colours}
-    return {"field": "side", "type": "nominal", "title": None, "scale": scale}
+def _colour(sides: Collection[str]) -> Encoded:
+    """Describe which colour a side has."""
+    return names("side", scale={"domain": list(sides), "range": [COLOURS[s] for s in sides]})
 
 
-def _tips(titles: Sequence[str], margins: Collection[str]) -> list[dict[str, str]]:
+def _tips(sides: Collection[str], margins: Collection[str]) -> list[Encoded]:
     """Describe what is shown under the mouse: the share of each side, and its margin of noise."""
-    tips = [tip(f"share{place}", f"{t}, %", ".3~r") for place, t in enumerate(titles)]
-    ends = [tip("lower", "margin from, %", ".3~r"), tip("upper", "to, %", ".3~r")]
-    return tips + (ends if margins else [])
+    tips = figure_tips(**{side: f"{side}, %" for side in sides})
+    return tips + (figure_tips(lower="margin from, %", upper="to, %") if margins else [])
 
 
 def _counted_margins(column: NumberColumn, ground: Ground) -> dict[str, Float]:
@@ -300,93 +286,77 @@ def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Float], ground: 
         for level, value in zip(levels, quantiles(own, levels.tolist()), strict=True)
     ]
     highest = np.maximum.accumulate([[o.lower, o.upper] for _, o in column.margins.quantiles])
-    low, high = ground.edges[0], ground.edges[-1]
+    inside = np.clip(highest, ground.edges[0], ground.edges[-1])
     band = [
         {
             "share": 100 * share,
-            "lower": _placed(column, float(np.clip(ends[0], low, high))),
-            "upper": _placed(column, float(np.clip(ends[1], low, high))),
+            "lower": _placed(column, float(lower)),
+            "upper": _placed(column, float(upper)),
             "from": shown(own.lower, column.kind),
             "to": shown(own.upper, column.kind),
         }
-        for (share, own), ends in zip(column.margins.quantiles, highest, strict=True)
+        for (share, own), (lower, upper) in zip(column.margins.quantiles, inside, strict=True)
     ]
-    upward: dict[str, Any] = {"field": "share", "type": "quantitative"}
-    upward |= {"scale": {"domain": [0, 100]}, "title": "records at or below, %"}
-    tips = [tip("share", "share, %", ".3~r"), tip("from", "margin from"), tip("to", "to")]
+    upward = numbers("share", scale={"domain": [0, 100]}, title="records at or below, %")
+    tips = [*figure_tips(share="share, %"), tip("from", "margin from"), tip("to")]
     dash = {"domain": list(sides), "range": SERIES["strokeDash"][: len(sides)]}
-    lines = {"x": {"field": "value", **ground.axis}, "y": upward, "color": _colour(list(sides))}
-    lines["strokeDash"] = {"field": "side", "type": "nominal", "title": None, "scale": dash}
-    spec = {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "layer": [
-            {
-                "data": {"values": band},
-                "mark": {
-                    "type": "area",
-                    "fill": var("rule"),
-                    "fillOpacity": 0.45,
-                    "orient": "horizontal",
-                },
-                "encoding": {
-                    "x": {"field": "lower", **ground.axis},
-                    "x2": {"field": "upper"},
-                    "y": upward,
-                    "tooltip": tips,
-                },
-            },
-            {
-                "data": {"values": rows},
-                "mark": {"type": "line", "interpolate": "step-before"},
-                "encoding": lines,
-            },
-        ],
+    area = {"type": "area", "fill": var("rule"), "fillOpacity": 0.45, "orient": "horizontal"}
+    ends = {"x": {"field": "lower", **ground.axis}, "x2": {"field": "upper"}}
+    lines = {
+        "x": {"field": "value", **ground.axis},
+        "y": upward,
+        "color": _colour(sides),
+        "strokeDash": names("side", scale=dash),
     }
+    layers = [
+        {
+            "data": {"values": band},
+            "mark": area,
+            "encoding": {**ends, "y": upward, "tooltip": tips},
+        },
+        {
+            "data": {"values": rows},
+            "mark": {"type": "line", "interpolate": "step-before"},
+            "encoding": lines,
+        },
+    ]
     chance = percent(column.margins.confidence)
-    words = (
-        f"Distribution function of {shortened(column.name)}, with the {chance} % margin of noise"
+    said = (
+        f"Distribution function of {shortened(column.name)}, with the {chance} % margin of noise "
+        "of its measured quantiles."
     )
-    return Chart(spec, f"{words} of its measured quantiles.")
+    return Chart({**SIZE, "layer": layers}, said)
 
 
 def _categories_chart(column: CategoryColumn) -> Chart:
     """Chart the shares of the commonest categories."""
     margins = {} if column.margins is None else column.margins.categories
-    names = column.categories[:MOST_CATEGORIES]
-    sides = {} if column.original is None else {"original": column.original}
-    sides |= {"release": column.protected}
-    shares = {title: [100 * float(x) for x in own[: len(names)]] for title, own in sides.items()}
+    called, sides = column.categories[:MOST_CATEGORIES], column.sides
+    shares = {title: [100 * float(x) for x in own[: len(called)]] for title, own in sides.items()}
     places = [
         {"category": shortened(name, 40)}
         | {end: 100 * getattr(margins[name], end) for end in ("lower", "upper") if name in margins}
-        for name in names
+        for name in called
     ]
-    across = {"type": "quantitative", "title": "records, %"}
-    tips = [tip("category", "category"), *_tips(list(sides), margins)]
-    x = {"x": {"field": "share", **across}, "tooltip": tips, "color": _colour(list(sides))}
+    tips, title = [tip("category"), *_tips(sides, margins)], "records, %"
+    drawn = {"x": numbers("share", title=title), "tooltip": tips, "color": _colour(sides)}
     bars = {"type": "bar", "fillOpacity": 0.4, "height": 12}
-    layers: list[dict[str, Any]] = []
-    for place, title in enumerate(sides):
-        shape = SERIES["shape"][place % 7]
-        points = {"type": "point", "filled": True, "size": 50, "opacity": 1, "shape": shape}
-        layers.append({**_only(title), "mark": points if place else bars, "encoding": x})
+    points = {"type": "point", "filled": True, "size": 50, "opacity": 1, "shape": "square"}
+    layers = [_layer(side, points if place else bars, drawn) for place, side in enumerate(sides)]
     if margins:
-        ends = {"x": {"field": "lower", **across}, "x2": {"field": "upper"}, "tooltip": tips}
+        ends = {"x": numbers("lower", title=title), "x2": {"field": "upper"}, "tooltip": tips}
         layers.append({"mark": {"type": "rule", "stroke": var("text")}, "encoding": ends})
     axis = {"ticks": False, "domain": False, "labelLimit": 130}
-    upward = {"field": "category", "type": "nominal", "sort": None, "title": None, "axis": axis}
     spec = {
         "data": {"values": _by_side(places, shares)},
         "width": 230,
         "height": {"step": 18},
-        "encoding": {"y": upward},
+        "encoding": {"y": names("category", sort=None, axis=axis)},
         "layer": layers,
     }
-    more = len(column.categories) - len(names)
-    which = (
-        f"the {len(names)} commonest of {len(names) + more} categories" if more else "categories"
-    )
+    which, n_all = "categories", len(column.categories)
+    if n_all > len(called):
+        which = f"the {len(called)} commonest of {n_all} categories"
     said = [f"{title} {number(own[0], 3)} %" for title, own in shares.items() if own]
-    commonest = f" The commonest is {shortened(names[0])}: {', '.join(said)}." if names else ""
+    commonest = f" The commonest is {shortened(called[0])}: {', '.join(said)}." if called else ""
     return Chart(spec, f"Shares of {which} of {shortened(column.name)}.{commonest}")

@@ -9,12 +9,21 @@ import numpy as np
 
 from microveil.audit.advice import Advice
 from microveil.errors import RequestError
-from microveil.files.disk import written_whole
+from microveil.files.disk import written_text
 from microveil.measures import Assessment
 from microveil.measures.assess import assess
 from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.protect.release import Release
-from microveil.report.charts import columns_chart, pairs_chart, tip
+from microveil.report.charts import (
+    cells_chart,
+    columns_chart,
+    figure_tips,
+    names,
+    numbers,
+    pairs_chart,
+    tip,
+    told_apart,
+)
 from microveil.report.columns import CategoryColumn, Column, columns_of
 from microveil.report.drawing import altair_chart, can_draw, file_of, var
 from microveil.report.measured import known_of, margins_by_name
@@ -32,10 +41,10 @@ ABREAST, MOST_LEVELS = 2, 20
 KOLMOGOROV = 1.358
 
 
-def release_plot(release: Release, names: tuple[str, ...], original: Any) -> Any:
+def release_plot(release: Release, asked: tuple[str, ...], original: Any) -> Any:
     """Chart a release: all columns, one, or a pair; or what moved from its original."""
     if original is not None:
-        if names:
+        if asked:
             raise RequestError(
                 "original", "what moved is charted of all columns", "leave out the names of columns"
             )
@@ -43,17 +52,16 @@ def release_plot(release: Release, names: tuple[str, ...], original: Any) -> Any
         subject = subject_of(release, original, assessment)
         return altair_chart(columns_chart(assessment.column_moves, subject.by_sampling))
     columns = _columns(release)
-    unknown = [name for name in names if name not in columns]
-    if unknown or len(names) > 2:
+    unknown = [name for name in asked if name not in columns]
+    if unknown or len(asked) > 2:
         raise RequestError(
             "columns",
             "one or two names of protected columns are charted",
             "choose from those that the guarantee names as attributes",
         )
-    if len(names) == 2:
-        return altair_chart(_pair(columns[names[0]], columns[names[1]]))
-    asked = names or columns
-    charts = [own for name in asked for own in distribution_charts(columns[name])]
+    if len(asked) == 2:
+        return altair_chart(_pair(columns[asked[0]], columns[asked[1]]))
+    charts = [own for name in asked or columns for own in distribution_charts(columns[name])]
     if not charts:
         raise RequestError("columns", "no value is present", "choose another column")
     return altair_chart(_beside(charts, across=ABREAST))
@@ -80,44 +88,23 @@ def _beside(charts: list[Chart], *, across: int) -> Chart:
 
 def _pair(one: Column, other: Column) -> Chart:
     """Chart the shares of records in the cells of two columns."""
-    (codes, names), (others, labels) = _levels(one), _levels(other)
+    (codes, levels), (others, labels) = _levels(one), _levels(other)
     both = (codes >= 0) & (others >= 0)
-    counts = np.zeros((len(names), len(labels)))
-    np.add.at(counts, (codes[both], others[both]), 100 / max(1, len(codes)))
-    rows = [
-        {"one": names[a], "other": labels[b], "share": float(counts[a, b])}
-        for a, b in zip(*np.nonzero(counts), strict=True)
-    ]
-    size = {"field": "share", "type": "quantitative", "title": "records, %"}
-    across = {"field": "one", "type": "nominal", "sort": names, "title": shortened(one.name)}
-    upward = {"field": "other", "type": "nominal", "sort": labels[::-1]}
-    spec = {
-        "data": {"values": rows},
-        "mark": {"type": "circle", "fill": var("protected"), "opacity": 1},
-        "encoding": {
-            "x": across,
-            "y": upward | {"title": shortened(other.name)},
-            "size": size | {"scale": {"range": [0, 350]}},
-            "tooltip": [
-                tip("one", shortened(one.name)),
-                tip("other", shortened(other.name)),
-                tip("share", "records, %", ".3~r"),
-            ],
-        },
-    }
-    return Chart(spec, f"Released records by {shortened(one.name)} and {shortened(other.name)}.")
+    shares = np.zeros((len(levels), len(labels)))
+    np.add.at(shares, (codes[both], others[both]), 1 / max(1, len(codes)))
+    return cells_chart((one.name, other.name), (levels, labels), {"release": shares})
 
 
 def _levels(column: Column) -> tuple[np.ndarray[Any, Any], list[str]]:
     """Return the level of each record, -1 where it has none, and what levels are called."""
     if isinstance(column, CategoryColumn):
-        names = [shortened(name, 24) for name in column.categories[:MOST_LEVELS]]
-        return np.where(column.codes < MOST_LEVELS, column.codes, -1), names
+        codes = np.where(column.codes < MOST_LEVELS, column.codes, -1)
+        return codes, list(column.categories[:MOST_LEVELS])
     values, (edges, half) = column.protected, bins_of_release(column)
     edges = edges[:: -(-len(edges) // MOST_LEVELS)]
     codes = np.searchsorted(edges, values, side="right") - 1
-    names = [f"from {shown(float(low + half), column.kind)}" for low in edges]
-    return np.where(np.isnan(values), -1, np.clip(codes, 0, len(edges) - 1)), names
+    levels = [f"from {shown(float(low + half), column.kind)}" for low in edges]
+    return np.where(np.isnan(values), -1, np.clip(codes, 0, len(edges) - 1)), levels
 
 
 def write_report(
@@ -125,10 +112,7 @@ def write_report(
 ) -> Path:
     """Write the custodian's page, readable by its owner alone."""
     place = Path(path)
-    page = custodian_report(release, original, **given)
-    written_whole(
-        place, lambda part: part.write_text(page, encoding="utf-8", newline="\n"), private=True
-    )
+    written_text(place, custodian_report(release, original, **given))
     return place
 
 
@@ -166,24 +150,17 @@ def advice_plot(advice: Advice) -> Any:
         }
         for name, option in sorted(options.items(), key=lambda both: both[1].over_variance)
     ]
-    error = {
-        "field": "error",
-        "type": "quantitative",
-        "scale": {"type": "symlog", "constant": 0.01},
-    }
-    looks = {"field": "asked", "type": "nominal", "title": None}
-    order = ["asked", "at hand"]
+    looks = {"asked": ("diamond", var("protected")), "at hand": ("circle", var("original"))}
+    title = "squared error over variance (1: as good as the mean)"
     spec = {
         "data": {"values": rows},
         "height": {"step": 20},
         "mark": {"type": "point", "size": 70, "opacity": 1, "filled": True},
         "encoding": {
-            "y": {"field": "option", "type": "nominal", "sort": None, "title": None},
-            "x": error | {"title": "squared error over variance (1: as good as the mean)"},
-            "color": looks
-            | {"scale": {"domain": order, "range": [var("protected"), var("original")]}},
-            "shape": looks | {"scale": {"domain": order, "range": ["diamond", "circle"]}},
-            "tooltip": [tip("option", "option"), tip("error", "error over variance", ".3~r")],
+            "y": names("option", sort=None),
+            "x": numbers("error", scale={"type": "symlog", "constant": 0.01}, title=title),
+            **told_apart("asked", looks, "color"),
+            "tooltip": [tip("option"), *figure_tips(error="error over variance")],
         },
     }
     return altair_chart(Chart(spec, "Errors to expect, the least first."))

@@ -57,21 +57,6 @@ def shown(value: float | None, kind: Kind) -> str:
     return number(value, digits=7)
 
 
-def tick(value: float, kind: Kind, step: float) -> str:
-    """Write a number at an axis, with the decimals that its step calls for."""
-    if kind is Kind.DATE:
-        return _date(value)
-    if abs(value) >= LARGEST_WRITTEN_OUT or step < SMALLEST_WRITTEN_OUT:
-        return number(value, digits=5)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    return _signed(f"{value:,.{decimals}f}")
-
-
-def named(name: str, width: int = 40) -> str:
-    """Shorten a name where its full form stands elsewhere."""
-    return name if len(name) <= width else name[: width - 1] + "…"
-
-
 def plural(count: int, noun: str) -> str:
     """Write a count and its noun.
 

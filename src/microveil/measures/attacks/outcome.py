@@ -53,6 +53,11 @@ class AttackOutcome:
     distances: Mapping[str, Median] = field(default_factory=dict)
 
     @property
+    def name(self) -> str:
+        """Which attack, on what."""
+        return self.attack + ("" if self.secret is None else f" of {shortened(self.secret)}")
+
+    @property
     def n_attacks(self) -> int:
         """How many attacks were carried out."""
         return self.success.n or 0
@@ -150,7 +155,7 @@ class AttackReport:
             *self.notes,
             *(f"not carried out: {name}: {why}" for name, why in self.not_carried_out.items()),
         ]
-        weak = [_named(outcome) for outcome in self.outcomes if not outcome.beats_baseline]
+        weak = [outcome.name for outcome in self.outcomes if not outcome.beats_baseline]
         if weak:
             notes.append(f"no better than the baseline: {listed(weak)}")
         if self.left_out:
@@ -173,15 +178,10 @@ class AttackReport:
         return self.document().to_text()
 
 
-def _named(outcome: AttackOutcome) -> str:
-    about = "" if outcome.secret is None else f" of {shortened(outcome.secret)}"
-    return f"{outcome.attack}{about}"
-
-
 def _rows(outcome: AttackOutcome) -> list[tuple[str, ...]]:
     """Write the figures of an attack, and below them what else it found."""
     rates = (outcome.success, outcome.baseline, outcome.control, outcome.risk)
-    rows = [(_named(outcome), figure(outcome.n_attacks), *map(percent, rates))]
+    rows = [(outcome.name, figure(outcome.n_attacks), *map(percent, rates))]
     further = {name: percent(rate) for name, rate in outcome.details.items()}
     further |= {
         f"median distance, {whose}, in standard deviations": str(median)
