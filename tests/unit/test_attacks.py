@@ -12,7 +12,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.errors import DataError, MicroveilError, RequestError
-from microveil.measures import candidates
+from microveil.measures import linkage as candidates
 from microveil.measures.attack import attack
 from microveil.measures.attacks import Records, Setting
 from microveil.measures.attacks.membership import membership

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from microveil.measures.candidates import counted_in_blocks
+from microveil.measures.linkage import counted_in_blocks
 
 N_QUERIES, N_BLOCKS = 20_000, 400
 

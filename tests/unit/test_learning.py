@@ -18,8 +18,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.classification import classification_task, f_measures, threshold_classes
-from microveil.measures.learning import compare_classification, mean_over_seeds
+from microveil.measures.base import plain
+from microveil.measures.learning import (
+    classification_task,
+    compare_classification,
+    f_measures,
+    mean_over_seeds,
+    threshold_classes,
+)
 
 TREE = DecisionTreeClassifier(max_features=1)
 
@@ -273,7 +279,7 @@ def test_a_class_without_a_test_record_has_no_figure():
 
 def test_one_seed_has_no_interval():
     """And no spread."""
-    assert mean_over_seeds([0.5]).to_dict() == {
+    assert plain(mean_over_seeds([0.5])) == {
         "value": 0.5, "interval": [None, None], "standard_deviation": None,
     }  # fmt: skip
 

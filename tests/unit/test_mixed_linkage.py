@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.kernels import mixed_linkage as kernel
-from microveil.measures import candidates
-from microveil.measures.candidates import Sample
-from microveil.measures.linkage import record_linkage_mixed, record_linkage_standardised
+from microveil.measures import linkage as candidates
+from microveil.measures.linkage import Sample, record_linkage_mixed, record_linkage_standardised
 from microveil.table import blocks
 from reference import mixed_linkage as oracle
 from reference.record_linkage import linked_percent

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from microveil.errors import RequestError
-from microveil.measures import candidates
 from microveil.measures import linkage as measured
-from microveil.measures.candidates import Sample
+from microveil.measures.linkage import Sample
 from microveil.measures.nearest import reciprocal_variances
 from microveil.table import Numbers, blocks
 from microveil.table.blocks import AttributeMatrix
@@ -113,7 +112,7 @@ def test_originals_in_many_blocks_are_as_good_as_in_one(link, noise, monkeypatch
     sample = Sample(size=120, seed=3)
     whole = link(*pair, sample=sample)
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 37)
-    monkeypatch.setattr(candidates, "PIECE_RECORDS", 50)
+    monkeypatch.setattr(measured, "PIECE_RECORDS", 50)
     found = link(*pair, sample=sample)
     assert found.percent == pytest.approx(whole.percent, rel=1e-12)
     assert 5 < found.percent < 95
@@ -128,7 +127,7 @@ def test_pieces_of_a_large_table_are_as_good_as_one(link, monkeypatch):
     sides = [original.astype(np.float64), protected.astype(np.float64)]
     expected = link(*sides, sample=Sample(size=500))
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 100)
-    monkeypatch.setattr(candidates, "PIECE_RECORDS", 256)
+    monkeypatch.setattr(measured, "PIECE_RECORDS", 256)
     columns = [
         AttributeMatrix(numbers=[Numbers(values=c, missing=None) for c in side.T.copy()])
         for side in (original, protected)
@@ -144,13 +143,13 @@ def test_of_a_large_table_a_sample_is_linked_always_the_same(link, monkeypatch):
     """Above the limit, and not at it; its interval holds what linking everybody finds."""
     pair = random_pair(400, 3, 0.4)
     everybody = link(*pair)
-    monkeypatch.setattr(candidates, "MOST_RECORDS", 399)
-    monkeypatch.setattr(candidates, "SAMPLED", 200)
+    monkeypatch.setattr(measured, "MOST_RECORDS", 399)
+    monkeypatch.setattr(measured, "SAMPLED", 200)
     found = link(*pair)
     assert (found.n_records, found.is_of_sample) == (200, True)
     assert found.interval[0] < everybody.percent < found.interval[1]
     assert link(*pair) == found != link(*pair, sample=Sample(seed=1))
-    monkeypatch.setattr(candidates, "MOST_RECORDS", 400)
+    monkeypatch.setattr(measured, "MOST_RECORDS", 400)
     assert link(*pair) == everybody
     assert not everybody.is_of_sample
 
@@ -202,7 +201,7 @@ def test_whole_numbers_stay_tied_when_standardised():
 
 def test_work_shared_among_threads_gives_the_answers_of_one_call():
     """A table large enough to be split gives each record the answer it gets alone."""
-    original, protected = random_pair(3 * candidates.QUERIES_PER_TASK + 7, 3, 0.05)
+    original, protected = random_pair(3 * measured.QUERIES_PER_TASK + 7, 3, 0.05)
     whole = measured.candidate_counts(original, protected)
     some = [0, 1, 255, 256, 511, 512, 774]
     for record in some:

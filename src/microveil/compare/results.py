@@ -16,6 +16,7 @@ from microveil.compare.frontier import ENDS, excluded_of, frontier_of
 from microveil.compare.store import opened
 from microveil.errors import RequestError
 from microveil.files.disk import written_text
+from microveil.measures.estimates import mean_with_reach
 from microveil.measures.registry import MEASURES
 from microveil.text.document import Document, Heading, Items, heading
 from microveil.text.notebook import as_html
@@ -226,18 +227,13 @@ def mean_with_interval(
     lowest: float = 0.0,
 ) -> tuple[float | None, float | None, float | None]:
     """Return the mean of some runs and the ends of its 95 % interval, None where undefined."""
-    from scipy.special import stdtrit
-
-    n_runs = len(figures)
-    if not n_runs:
+    if not len(figures):
         return None, None, None
     if not drawn:  # alike in every run
         return (float(figures[0]),) * 3
-    mean = float(np.mean(figures))
-    if n_runs == 1 or not math.isfinite(mean):
+    mean, half, _ = mean_with_reach(figures, CONFIDENCE)
+    if len(figures) == 1 or not math.isfinite(mean):
         return mean, None, None
-    quantile = float(stdtrit(n_runs - 1, (1 + CONFIDENCE) / 2))
-    half = quantile * float(np.std(figures, ddof=1)) / math.sqrt(n_runs)
     return mean, max(lowest, mean - half), min(highest, mean + half)
 
 

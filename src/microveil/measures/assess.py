@@ -13,8 +13,8 @@ from microveil.guarantee import Guarantee
 from microveil.measures.analyses import Analyses, categories_of
 from microveil.measures.anonymity import compare_anonymity
 from microveil.measures.assessment import Assessment
-from microveil.measures.candidates import Sample
 from microveil.measures.categories import compare_corrected
+from microveil.measures.linkage import Sample
 from microveil.measures.opening import Opened, named, opened, tables_of
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.subgroup_margins import subgroup_margins

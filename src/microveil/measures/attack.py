@@ -1,5 +1,6 @@
 """The verb that attacks a release, as an intruder with partial knowledge would."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,12 @@ from microveil.measures.attacks import (
     membership,
     singling_out,
 )
-from microveil.measures.candidates import Sample
-from microveil.measures.opening import Opened, named, opened
+from microveil.measures.linkage import Sample
+from microveil.measures.opening import MOST_CATEGORIES, Opened, coded, named, opened
 from microveil.schema import Role
-from microveil.table import Table
+from microveil.table import Table, numbers_of
 from microveil.table.blocks import LARGEST_VALUE
 
-MOST_CATEGORIES = 1000
 CONSTANT = "it is constant in the original: there is nothing to infer"
 
 
@@ -221,25 +221,24 @@ def _carried_out(
     why_not = {secret: _unknowable(setting.original, secret) for secret in roles.secrets}
     if paired:
         outcomes += [linkage(setting, roles.known, by_rank=ranks) for ranks in (False, True)]
+        outcomes += _disclosed(setting, why_not, reasons)
     else:
         reasons["record linkage, interval disclosure"] = "they need records in the same order"
-    outcomes += _disclosed(setting, why_not, reasons) if paired else []
     outcomes += [singling_out(setting, roles.known, together=both) for both in (False, True)]
     if roles.parts[1]:
         outcomes.append(linkability(setting, *roles.parts))
     else:
         reasons["linkability"] = "it takes two known attributes or more"
-    for secret in roles.secrets:
-        if known := roles.known_beside(secret) if not why_not[secret] else []:
+    for secret, why in why_not.items():
+        if known := roles.known_beside(secret) if not why else []:
             outcomes.append(inference(setting, known, secret))
         else:
-            why = why_not[secret] or "no other attribute is known"
-            reasons[f"inference of {secret}"] = why
-    if setting.control is None:
+            reasons[f"inference of {secret}"] = why or "no other attribute is known"
+    if setting.control is not None:
+        outcomes += [membership(setting, roles.names), closest_record(setting, roles.names)]
+    else:
         for name in ("membership inference", "distance to the closest record"):
             reasons[name] = "it needs people who were not in the original: control"
-    else:
-        outcomes += [membership(setting, roles.names), closest_record(setting, roles.names)]
     return outcomes, reasons
 
 
@@ -250,8 +249,7 @@ def _disclosed(
     outcomes = []
     for secret, constant in why_not.items():
         is_category = setting.original.categorical([secret])[0]
-        if is_category or constant:
-            why = "categories have no intervals" if is_category else constant
+        if why := "categories have no intervals" if is_category else constant:
             reasons[f"interval disclosure of {secret}"] = why
         else:
             outcomes += [interval_disclosure(setting, secret, by_rank=by) for by in (False, True)]
@@ -265,67 +263,49 @@ def _unknowable(records: Records, name: str) -> str:
 
 
 def _records(both: Opened, wanted: Iterable[str] | None) -> dict[str, Records]:
-    """Read the attributes that take part as matrices, categories coded alike in all tables."""
-    tables = both.tables
-    columns = {}
-    for name in both.attributes(wanted):
-        found = _columns(tables, name, strictly=wanted is not None)
-        if found is not None:
-            columns[name] = found
-    if not columns:
+    """Read the attributes that take part as matrices, categories coded alike in all tables.
+
+    Being without a category is one more.
+    """
+    columns = {name: _columns(both, name, wanted) for name in both.attributes(wanted)}
+    found = {name: own for name, own in columns.items() if own is not None}
+    if not found:
         raise DataError(
             "tables",
             "they have no attribute in common to attack",
             "pass a table and its release",
         )
-    is_category = np.array([not both.original.kind(name).is_numeric for name in columns])
+    is_category = np.array([not both.original.kind(name).is_numeric for name in found])
     return {
-        side: Records(
-            names=tuple(columns),
-            values=np.column_stack([found[side] for found in columns.values()]),
-            is_category=is_category,
-        )
-        for side in tables
+        side: Records(names=tuple(found), values=np.column_stack(values), is_category=is_category)
+        for side, *values in zip(both.tables, *found.values(), strict=True)
     }
 
 
 def _columns(
-    tables: dict[str, Table], name: str, *, strictly: bool
-) -> dict[str, NDArray[np.float64]] | None:
+    both: Opened, name: str, wanted: Iterable[str] | None
+) -> list[NDArray[np.float64]] | None:
     """Read an attribute of every table; None for text that cannot or should not take part."""
-    if tables["original"].kind(name).is_numeric:
-        return {side: _numbers(table, name, side) for side, table in tables.items()}
+    if both.original.kind(name).is_numeric:
+        return [_numbers(table, name, side) for side, table in both.tables.items()]
     try:
-        words = {side: table.words(name) for side, table in tables.items()}
-        categories = tuple(sorted({word for column in words.values() for word in column.tolist()}))
-        if not strictly and len(categories) > MOST_CATEGORIES:
-            return None
-        coded = {side: table.codes(name, categories) for side, table in tables.items()}
+        most = MOST_CATEGORIES if wanted is None else sys.maxsize
+        found = coded(both.tables.values(), name, most)
     except DataError:
-        if strictly:
+        if wanted is not None:
             raise
         return None
-    columns = {}
-    for side, codes in coded.items():
-        values = codes.values.astype(np.float64)
-        if codes.missing is not None:
-            # Being without a category is one more.
-            values[codes.missing] = len(categories)
-        columns[side] = values
-    return columns
+    return None if found is None else [codes.astype(np.float64) for codes in found[0]]
 
 
 def _numbers(table: Table, name: str, side: str) -> NDArray[np.float64]:
-    numbers = table.numbers(name)
-    values = numbers.values.astype(np.float64)
+    values = numbers_of(table, name)
     if np.any(np.abs(values) > LARGEST_VALUE):
         raise DataError(
             f"attribute '{name}' of the {side} table",
             "numbers must be finite and at most 1e140 in size",
             "leave such records out",
         )
-    if numbers.missing is not None:
-        values[numbers.missing] = np.nan
     return values
 
 

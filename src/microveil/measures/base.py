@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from enum import StrEnum
 from typing import Any
+
+import numpy as np
 
 from microveil.text.document import Block
 
@@ -253,11 +255,7 @@ def _as_figure(found: Any) -> Figure:
 
 
 def none_if_undefined(value: float) -> float | None:
-    """Return a figure, or None where it is NaN or infinite, which JSON does not know.
-
-    >>> none_if_undefined(0.5), none_if_undefined(math.nan)
-    (0.5, None)
-    """
+    """Return a figure, or None where it is NaN or infinite, which JSON does not know."""
     return value if math.isfinite(value) else None
 
 
@@ -268,11 +266,19 @@ def as_json(found: Any, *properties: str) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: a number that is undefined as None, parts by `to_dict`."""
+    """Return a value as JSON knows it: undefined numbers as None, parts by `to_dict` or fields.
+
+    >>> plain({"AGE": (1.5, math.nan)})
+    {'AGE': [1.5, None]}
+    """
     if isinstance(value, float):
         return none_if_undefined(value)
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
-    return value.to_dict() if hasattr(value, "to_dict") else value
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return as_json(value) if is_dataclass(value) else value

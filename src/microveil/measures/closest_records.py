@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes, as_json
+from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
 from microveil.measures.estimates import (
     Estimate,
     Median,
@@ -63,10 +63,6 @@ class ClosestRecords:
             )
         asked = f"{self.released.n:,}"
         return asked if self.released.n == self.n_rows else f"{asked} of {self.n_rows:,}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON knows them."""
-        return as_json(self)
 
 
 def closest_records(
@@ -147,7 +143,7 @@ _measure = partial(
     takes=Takes.RECORDS,
     needs_pairs=False,
     group=CLOSEST_RECORDS,
-    entry=Entry(name="closest_records", write=lambda found, _: found and found.to_dict()),
+    entry=Entry(name="closest_records"),
     asked_by="unpaired",
 )
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes, as_json
+from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.showing import figures
 from microveil.table.blocks import mean_and_variance
@@ -84,10 +84,6 @@ class ColumnMove:
         shares = self.commonest and tuple(100 * share for share in self.commonest)
         sides = (side for both in (self.mean, self.spread, shares) for side in both or (None, None))
         return (*map(figure, sides), figure(self.distance))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
-        return as_json(self)
 
     @classmethod
     def of(cls, contents: Mapping[str, Any]) -> "ColumnMove":

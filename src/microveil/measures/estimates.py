@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from microveil.measures.base import Figure
 from microveil.text.figures import NOTHING, figure, figures_to
@@ -116,6 +116,20 @@ def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
     low, high = max(math.floor(middle - reach), 0), min(math.ceil(middle + reach), n - 1)
     ends = float(in_order[low]), float(in_order[high])
     return Median(value=float(np.median(in_order)), interval=ends, n=n)
+
+
+def mean_with_reach(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return a mean, how far Student's interval reaches beyond, and the standard deviation.
+
+    The last two are NaN of a single value.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    mean, deviation, reach = float(array.mean()), math.nan, math.nan
+    if len(array) > 1 and math.isfinite(mean):
+        deviation = float(array.std(ddof=1))
+        quantile = float(scipy.special.stdtrit(len(array) - 1, (1 + confidence) / 2))
+        reach = quantile * deviation / math.sqrt(len(array))
+    return mean, reach, deviation
 
 
 def in_percent(found: Estimate, beside: Estimate) -> Figure:

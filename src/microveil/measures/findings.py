@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Figure, Measure, Measured, Takes
-from microveil.measures.candidates import Sample
+from microveil.measures.base import Figure, Measure, Measured, Takes, plain
 from microveil.measures.column_moves import (
     COMMON,
     HEADS,
@@ -35,7 +34,7 @@ from microveil.measures.key_figures import (
     most_moved,
     strongest_linkage,
 )
-from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
+from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage, Sample
 from microveil.measures.opening import Opened, tables_of, usable
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.relations import MOST_COLUMNS, PAIRS_KEPT, Relations, sampled_records
@@ -99,8 +98,8 @@ def release_findings(
         "not_linked": not_linked,
         "worst_attribute": _worst(moved),
         "moved_values": [value for _, _, value in moved.values() if value is not None],
-        "columns": {name: move.to_dict() for name, (move, _, _) in moved.items()},
-        "relations": _relations(both, names).to_dict(),
+        "columns": {name: plain(move) for name, (move, _, _) in moved.items()},
+        "relations": plain(_relations(both, names)),
     }
 
 

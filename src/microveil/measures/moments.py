@@ -25,6 +25,7 @@ from microveil.measures.base import (
     Group,
     Measure,
     Takes,
+    as_json,
     none_if_undefined,
     plain,
 )
@@ -73,12 +74,7 @@ class Correlations:
 
     def to_dict(self) -> dict[str, Any]:
         """Return matrices and changes as JSON knows them; what is undefined is None."""
-        return {
-            "original": plain(self.original.tolist()),
-            "protected": plain(self.protected.tolist()),
-            "mean_absolute_change": none_if_undefined(self.mean_absolute_change),
-            "largest_absolute_change": none_if_undefined(self.largest_absolute_change),
-        }
+        return as_json(self, "mean_absolute_change", "largest_absolute_change")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

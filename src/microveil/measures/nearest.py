@@ -31,20 +31,30 @@ def standard_weights(
     return weights
 
 
-def own_distances(
-    known: NDArray[np.float64],
-    released: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    is_category: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """Return the distance of each person to the row of the same position, computed as kernels do.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scale:
+    """What differences weigh, by attribute."""
 
-    The same operations in the same order, as it is compared with theirs.
+    is_category: NDArray[np.bool_]
+    weights: NDArray[np.float64]  # of a squared difference of numbers, or of different categories
+    gaps: NDArray[np.float64]  # how far a missing number is from a present one, squared
+
+
+def own_distances(
+    one: NDArray[np.float64], other: NDArray[np.float64], scale: Scale
+) -> NDArray[np.float64]:
+    """Return the squared distance of each record to the one of the same position.
+
+    The same operations in the same order as in the kernels, which compare with it.
     """
-    total = np.zeros(known.shape[0])
-    for x, y, weight, category in zip(known.T, released.T, weights, is_category, strict=True):
-        difference = x - y
-        total += np.where(x != y, weight, 0.0) if category else difference * difference * weight
+    total = np.zeros(len(one))
+    for a, (x, y) in enumerate(zip(one.T, other.T, strict=True)):
+        weight = scale.weights[a]
+        apart = (
+            np.where(x != y, weight, 0.0) if scale.is_category[a] else (x - y) * (x - y) * weight
+        )
+        lacking = np.isnan(x).astype(np.int8) + np.isnan(y)
+        total += np.choose(lacking, [apart, scale.gaps[a], 0.0])
     return total
 
 

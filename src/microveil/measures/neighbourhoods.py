@@ -164,10 +164,7 @@ MEASURES = (
         better=Better.HIGHER,
         group=NEIGHBOURHOODS,
         tabulated=False,
-        entry=Entry(
-            name="neighbourhoods",
-            write=lambda found, _: {name: counts.to_dict() for name, counts in found.items()},
-        ),
+        entry=Entry(name="neighbourhoods"),
         asked_by="k",
         arguments=("k",),
     ),

@@ -189,21 +189,29 @@ def usable(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-def _codes(sides: Sequence[Table], name: str) -> Codes | None:
-    """Read a text attribute as codes; None where it is no text or has too many categories."""
-    try:
-        found = [coded_words(table, name, MOST_CATEGORIES) for table in sides]
-    except DataError:
-        return None
-    both = [one for one in found if one is not None]
-    categories = sorted({word for _, words in both for word in words})
-    if len(both) < len(found) or len(categories) > MOST_CATEGORIES:
+def coded(
+    sides: Iterable[Table], name: str, most: int = MOST_CATEGORIES
+) -> tuple[list[NDArray[np.int32]], tuple[str, ...]] | None:
+    """Read text of tables as positions in one list of its words; None where there are too many."""
+    found = [coded_words(table, name, most) for table in sides]
+    known = [one for one in found if one is not None]
+    categories = sorted({word for _, words in known for word in words})
+    if len(known) < len(found) or len(categories) > most:
         return None
     codes = [
         np.searchsorted(categories, np.array(words, dtype=np.str_)).astype(np.int32)[own]
-        for own, words in both
+        for own, words in known
     ]
-    return codes[0], codes[1], tuple(categories)
+    return codes, tuple(categories)
+
+
+def _codes(sides: Sequence[Table], name: str) -> Codes | None:
+    """Read a text attribute as codes; None where it is no text or has too many categories."""
+    try:
+        found = coded(sides, name)
+    except DataError:
+        return None
+    return None if found is None else (found[0][0], found[0][1], found[1])
 
 
 def _ranks(codes: Codes, words: Sequence[str]) -> tuple[Column, Column]:

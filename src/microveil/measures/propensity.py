@@ -193,7 +193,7 @@ _measure = partial(
     takes=Takes.COLUMNS,
     needs_pairs=False,
     group=PROPENSITY,
-    entry=Entry(name="propensity", write=lambda found, _: found.to_dict()),
+    entry=Entry(name="propensity"),
     asked_by="propensity",
 )
 

@@ -50,10 +50,6 @@ class CoefficientEstimate:
     standard_error: float
     interval: tuple[float, float]  # confidence interval
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as JSON knows it."""
-        return as_json(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoefficientComparison:
@@ -290,7 +286,7 @@ MEASURES = (
         highest=1.0,
         better=Better.HIGHER,
         group=REGRESSION,
-        entry=Entry(name="regression", write=lambda found, _: found.to_dict()),
+        entry=Entry(name="regression"),
         asked_by="formula",
         arguments=("formula", "logistic"),
         compared=Compared(in_answer=True, counted=True, level=("the original", 1.0)),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes, as_json
+from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes
 from microveil.measures.distributions import decile_levels
 from microveil.measures.moments import rank_correlations
 from microveil.measures.showing import figures
@@ -59,10 +59,6 @@ class Relation:
         strengths = self.original, self.release
         before, after = (f"{value:.2f}".replace("-0.00", "0.00") for value in strengths)
         return f"'{one}' and '{other}' {before}, now {after} ({self.measure})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return names, measure and strengths as plain values."""
-        return as_json(self)
 
     @property
     def is_kept(self) -> bool:
@@ -110,10 +106,6 @@ class Relations:
     def percent_kept(self) -> float:
         """Kept pairs in percent; NaN where there are none to keep."""
         return 100 * self.n_kept / self.n_pairs if self.n_pairs else math.nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
-        return as_json(self)
 
     @classmethod
     def of(cls, contents: Mapping[str, Any]) -> "Relations":

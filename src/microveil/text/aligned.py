@@ -17,29 +17,13 @@ def aligned(
     left: Collection[int] = (0,),
     indent: str = "",
 ) -> list[str]:
-    r"""Set rows under each other, so that columns never run together.
+    r"""Set rows under each other, so that columns never run together: an entry to a row.
 
-    Parameters
-    ----------
-    rows : iterable of sequence of str
-        The head among them; a row may end early.
-    widths : sequence of int
-        The least of each column, from the first; each is as wide as its longest cell at least.
-    left : collection of int
-        Columns of words, set to the left; the others are set to the right.
-    indent : str
-        Before each line.
+    The head is among them, and a row may end early. Columns are as wide as their longest cell, or
+    as ``widths`` asks; those to the ``left`` are words. An entry is one line, but on a terminal
+    that is too narrow for the table: there words go on in further lines under their first, or each
+    cell has lines of its own.
 
-    Returns
-    -------
-    list of str
-        An entry to a row, without spaces at its end: one line, but on a terminal that is too
-        narrow for the table. There words go on in further lines under their first; where that
-        does not do, the first cell has a line of its own and the others stand below it, each in
-        a line of its own if need be.
-
-    Examples
-    --------
     >>> print(*aligned([("attribute", "error"), ("AGE", "0.25"), ("TAX", "12")]), sep="\n")
     attribute  error
     AGE         0.25

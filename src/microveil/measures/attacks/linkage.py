@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
-from microveil.measures.candidates import Positions, Sample
 from microveil.measures.estimates import Estimate, success_rate
-from microveil.measures.nearest import Rows, own_distances, standard_weights
+from microveil.measures.linkage import Positions, Sample
+from microveil.measures.nearest import Rows, Scale, own_distances, standard_weights
 from microveil.table.blocks import average_ranks
 
 # A share of n that is a whole number on paper may miss it by a rounding.
@@ -77,7 +77,8 @@ def _candidates(
         weights = standard_weights(people, is_category)
     search = Rows.arrange(rows, weights, is_category)
     people = people[chosen]
-    own = own_distances(people, rows[chosen], weights, is_category)
+    scale = Scale(is_category=is_category, weights=weights, gaps=np.zeros(len(weights)))
+    own = own_distances(people, rows[chosen], scale)
     found = search.distances(people, limits=own) == own
     counts = np.zeros(len(people), dtype=np.int64)
     counts[found] = search.count_at(people[found], own[found])[:, 0]
