@@ -207,7 +207,7 @@ def found_chart(found: Mapping[str, Figure], title: str, *, most: float | None =
     rows: list[Encoded] = []
     for name, own in found.items():
         low, high = own.interval or (own.value, own.value)
-        row = {"name": shortened(name, 60), "found": own.value, "low": low, "high": high}
+        row = {"name": shortened(name), "found": own.value, "low": low, "high": high}
         end = max(own.value, high, own.beside or 0.0)
         rows.append(row | {"chance": own.beside, "end": end, "said": number(own.value, 3)})
     ends = [end for row in rows for end in (row["high"], row["chance"]) if end is not None]
