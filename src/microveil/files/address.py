@@ -28,29 +28,18 @@ __all__ = ["Address", "address_of", "in_file", "shown"]
 # A single letter is a drive of Windows.
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", flags=re.IGNORECASE)
 _WEB = ("http", "https")
-_DATABASE = ("postgresql", "postgres")
 # What libpq reads of a URL that would be a password.
-_SECRETS = ("password", "sslpassword")
+_SECRETS = {"password", "sslpassword"}
+_STAYS = "which would stay in histories and lists of processes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a table is.
-
-    Attributes
-    ----------
-    scheme : {"file", "http", "https", "postgresql"}
-    location : str
-        A path, a URL, or what connects to a database.
-    path : pathlib.Path
-        As messages name it: a file's own, of a URL its host and the file's name.
-    table, query : str or None
-        Which table, or what is asked for, of a database with several; one of them at most.
-    """
+    """Where a table is, by its scheme: file, http, https or postgresql."""
 
     scheme: str
-    location: str
-    path: Path
+    location: str  # a path, a URL, or what connects to a database
+    path: Path  # as messages name it: a file's own, of a URL its host and the file's name
     table: str | None = None
     query: str | None = None
 
@@ -61,15 +50,8 @@ class Address:
 
 
 def address_of(given: str | os.PathLike[str]) -> Address:
-    """Read an address.
+    """Read an address; the error about one of no known kind, or with a password, repeats nothing.
 
-    Raises
-    ------
-    FileError
-        If it is of no known kind, or holds a password. The message does not repeat it.
-
-    Examples
-    --------
     >>> address_of("people.db?table=people").table
     'people'
     >>> address_of("https://example.org/open/people.csv?version=2").path.as_posix()
@@ -83,10 +65,14 @@ def address_of(given: str | os.PathLike[str]) -> Address:
         return _of_file(written)
     scheme, rest = named[1].lower(), written[named.end() :]
     if scheme == "file":
-        return _of_file_url(rest)
+        host, slash, path = rest.partition("/")
+        if host in ("", "localhost"):
+            return _of_file(url2pathname(slash + path))
+        rule = "it must name a file of this machine, and it names another"
+        raise FileError("file URL", rule, "write file:///folder/people.csv, or the file's path")
     if scheme in _WEB:
         return _of_web(scheme, rest)
-    if scheme in _DATABASE:
+    if scheme in ("postgresql", "postgres"):
         return _of_database(rest)
     raise FileError(
         "address",
@@ -137,17 +123,6 @@ def _of_file(written: str) -> Address:
     return Address(scheme="file", location=file, path=Path(file), table=table, query=query)
 
 
-def _of_file_url(rest: str) -> Address:
-    host, slash, path = rest.partition("/")
-    if host not in ("", "localhost"):
-        raise FileError(
-            "file URL",
-            "it must name a file of this machine, and it names another",
-            "write file:///folder/people.csv, or the file's path",
-        )
-    return _of_file(url2pathname(slash + path))
-
-
 def _of_web(scheme: str, rest: str) -> Address:
     url = f"{scheme}://{rest}"
     try:
@@ -157,12 +132,9 @@ def _of_web(scheme: str, rest: str) -> Address:
     except ValueError:
         host, has_user = "", False
     if has_user:
-        raise FileError(
-            f"{scheme} URL",
-            "it must hold no user and no password, which would stay in histories and lists of "
-            "processes",
-            "download the file with a program that keeps them, and name the file",
-        )
+        rule = f"it must hold no user and no password, {_STAYS}"
+        remedy = "download the file with a program that keeps them, and name the file"
+        raise FileError(f"{scheme} URL", rule, remedy)
     if not host:
         raise FileError(f"{scheme} URL", "it must be a URL", "write https://HOST/FOLDER/people.csv")
     # Other parts of it may be secret: links that are shared are often as good as passwords.
@@ -175,14 +147,12 @@ def _of_database(rest: str) -> Address:
     others, table, query = _asked(asked)
     user, at, _ = where.rpartition("@")
     keys = {unquote(part.partition("=")[0]).strip().lower() for part in others}
-    if (at and ":" in user) or keys & set(_SECRETS):
-        raise FileError(
-            "PostgreSQL",
-            "its address must hold no password, which would stay in histories and lists of "
-            "processes",
+    if (at and ":" in user) or keys & _SECRETS:
+        remedy = (
             "set PGPASSWORD, or write it into ~/.pgpass or a service file, which PostgreSQL's own "
-            "programs read too",
+            "programs read too"
         )
+        raise FileError("PostgreSQL", f"its address must hold no password, {_STAYS}", remedy)
     location = f"postgresql://{where}" + (f"?{'&'.join(others)}" if others else "")
     return Address(
         scheme="postgresql", location=location, path=Path("PostgreSQL"), table=table, query=query
@@ -195,17 +165,13 @@ def _asked(options: str) -> tuple[list[str], str | None, str | None]:
     A query is the rest of the address as it stands: it may hold any sign.
     """
     before, found, query = f"&{options}".partition("&query=")
-    others, tables = list[str](), list[str]()
-    for part in before.split("&"):
-        key, _, value = part.partition("=")
-        if key == "table":
-            tables.append(unquote(value))
-        elif part:
-            others.append(part)
+    parts = [part for part in before.split("&") if part]
+    tables = [unquote(part[6:]) for part in parts if part.startswith("table=")]
     if len(tables) + bool(found) > 1:
         raise FileError(
             "address", "it must name one table or one query, and it names several", "name one"
         )
     if (found and not query.strip()) or "" in tables:
         raise FileError("address", "its table or query must not be empty", "write ?table=NAME")
+    others = [part for part in parts if not part.startswith("table=")]
     return others, next(iter(tables), None), query if found else None

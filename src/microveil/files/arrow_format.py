@@ -1,15 +1,15 @@
 """Arrow IPC files, which Feather files of version 2 are too."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat
 from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, opened_by, to_publish
-from microveil.table import Labels
 
 __all__ = ["batches", "opened", "outlined"]
 
@@ -35,10 +35,7 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
 
 def batches(
     frame: pl.DataFrame,
-    text: TextFormat | None,  # noqa: ARG001 -- it has types and holds no formulas
-    *,
-    escape_formulas: bool,  # noqa: ARG001
-    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
+    **_how: Any,  # it holds no formulas, and has no place for labels
 ) -> Iterator[bytes | memoryview]:
     """Write a table in one part, as every reader of Arrow knows its types."""
     buffer = io.BytesIO()

@@ -49,19 +49,7 @@ def fitting(
     found: Mapping[str, Found | Misfit],
     line_of: Callable[[int], str],
 ) -> dict[str, Found]:
-    """Return what was found of each column, or refuse the file with the first misfit of each.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    names : sequence of str
-        All columns of the file: errors show their numbers, since the names are a person's values
-        where it has no header.
-    found : mapping of str to anything or Misfit
-        By column, of those that were looked at.
-    line_of : callable
-        Names the line or the record of an index.
-    """
+    """Return what was found of each column, or refuse the file with the first misfit of each."""
     misfits = sorted(
         (own.index, names.index(name) + 1, own.rule, own.remedy)
         for name, own in found.items()

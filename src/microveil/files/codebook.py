@@ -110,12 +110,6 @@ def read_codebook(
 
     Columns that a Table Schema or DDI has and the table lacks are passed over: these describe
     whole studies.
-
-    Raises
-    ------
-    FileError
-        For everything that is wrong with it at once, each by its line; unless there are
-        ``problems`` to which it is added, and what is in order is returned.
     """
     place = Path(path)
     reader = _Reader(path=place)

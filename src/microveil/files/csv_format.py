@@ -287,7 +287,7 @@ def batches(
     text: TextFormat | None,
     *,
     escape_formulas: bool,
-    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
+    **_how: Any,  # it has no place for labels
 ) -> Iterator[bytes | memoryview]:
     """Write a table, some ten thousand records at a time, of many columns or long text fewer."""
     text = text or TextFormat()

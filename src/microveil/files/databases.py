@@ -26,13 +26,7 @@ class Refused(Exception):  # noqa: N818 -- it is caught where what was asked for
 
 
 def driver(name: str, place: str, title: str) -> Any:
-    """Import the library that connects to a kind of database.
-
-    Raises
-    ------
-    FileError
-        If it is not installed, with the command that installs it.
-    """
+    """Import the library that connects to a kind of database."""
     purpose = f"{title} tables are read and written"
     of_extra("adbc_driver_manager", extra="files", place=place, purpose=purpose)
     return of_extra(f"{name}.dbapi", extra="files", place=place, purpose=purpose)
@@ -57,13 +51,7 @@ def literal(text: str) -> str:
 
 
 def rows(cursor: Any, statement: str) -> pl.DataFrame:
-    """Return what a statement gives.
-
-    Raises
-    ------
-    Refused
-        If the database refuses it, or gives what no table holds.
-    """
+    """Return what a statement gives."""
     try:
         cursor.execute(statement)
         return pl.DataFrame([_checked(column) for column in pl.DataFrame(cursor.fetch_arrow())])
@@ -74,13 +62,7 @@ def rows(cursor: Any, statement: str) -> pl.DataFrame:
 
 
 def _checked(column: pl.Series) -> pl.Series:
-    """Return text whose bytes are looked at: a library may pass on any, which polars takes unseen.
-
-    Raises
-    ------
-    Refused
-        If it is no UTF-8.
-    """
+    """Look at the bytes of text: a library may pass on any, which polars takes unseen."""
     if column.dtype != pl.String:
         return column
     try:
@@ -92,22 +74,9 @@ def _checked(column: pl.Series) -> pl.Series:
 def one_of(
     tables: Sequence[str], views: Sequence[str], wanted: str | None, place: str, example: str
 ) -> str:
-    """Choose a table by its name, or the only one.
+    """Choose a table by its name, or the only one: a view is never chosen unasked.
 
-    Parameters
-    ----------
-    tables, views : sequence of str
-        What there is; a view is never chosen unasked.
-    wanted : str or None
-    place : str
-        The database, for messages.
-    example : str
-        An address in which NAME stands for the table's.
-
-    Raises
-    ------
-    FileError
-        If there is no such table, or several and none is named: with the names that there are.
+    ``example`` is an address in which NAME stands for the table's.
     """
     every = [*tables, *views]
     if wanted is not None and wanted in every:

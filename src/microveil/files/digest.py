@@ -40,13 +40,7 @@ class DigestBeside:
         self._unwanted.set()
 
     def result(self) -> str:
-        """Wait for it: in hexadecimal digits.
-
-        Raises
-        ------
-        FileError
-            If a part cannot be read, or the bytes were changed.
-        """
+        """Wait for it: in hexadecimal digits."""
         digest = self._found.result()
         self._check()
         return digest

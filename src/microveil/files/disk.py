@@ -39,13 +39,7 @@ def check_name(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path, *, wait: bool) -> Iterator[None]:
-    """Hold a lock by a file, which stays; the lock ends with the process at the latest.
-
-    Raises
-    ------
-    TimeoutError
-        If another process holds it, and this one is not to wait.
-    """
+    """Hold a lock by a file, which stays; the lock ends with the process at the latest."""
     from filelock import FileLock  # loaded only where something is locked
 
     with FileLock(path, mode=0o600, timeout=-1 if wait else 0):
@@ -101,18 +95,6 @@ def synced(path: Path) -> None:
 def rename_new(source: Path, target: Path) -> None:
     """Rename, but never onto something that exists, as ``os.rename`` does to empty folders.
 
-    Parameters
-    ----------
-    source, target : pathlib.Path
-        The old and the new name, in one file system.
-
-    Raises
-    ------
-    OSError
-        The target exists, or the system refused.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     Path(parent, "a").mkdir()

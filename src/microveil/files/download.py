@@ -11,8 +11,7 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from email.message import Message
-from typing import IO
+from typing import Any
 
 from microveil.errors import FileError
 from microveil.files.address import Address
@@ -25,45 +24,22 @@ _STEP = 1 << 20
 _REMEDY = "check the address and the connection, or download the file yourself and name it"
 
 
-class _Redirections(urllib.request.HTTPRedirectHandler):
-    """Follow a few, never away from a connection that is encrypted."""
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: Message,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        allowed = ("https",) if req.type == "https" else ("http", "https")
-        scheme = newurl.partition(":")[0].lower()
-        if scheme not in allowed:
-            raise _RedirectedError
-        return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
-
-
 class _RedirectedError(Exception):
     """A redirection leads where none may."""
 
 
-def downloaded(address: Address, progress: Callable[[str], None] = lambda _step: None) -> bytes:
-    """Fetch a file.
+class _Redirections(urllib.request.HTTPRedirectHandler):
+    """Follow a few, never away from a connection that is encrypted."""
 
-    Parameters
-    ----------
-    address : Address
-        Of http or https.
-    progress : callable
-        Gets how large it is, where the server says so.
+    def redirect_request(self, req: urllib.request.Request, *answer: Any) -> Any:
+        scheme = answer[-1].partition(":")[0].lower()
+        if scheme not in ({"https"} if req.type == "https" else {"http", "https"}):
+            raise _RedirectedError
+        return super().redirect_request(req, *answer)
 
-    Raises
-    ------
-    FileError
-        If it cannot be fetched whole, or does not fit into half of the memory that is free.
-    """
-    place = str(address.path)
+
+def downloaded(address: Address, progress: Callable[[str], None]) -> bytes:
+    """Fetch a file; progress gets how large it is, where the server says so."""
     # Built anew: what a program installed for all of urllib, passwords among it, is not used.
     opener = urllib.request.OpenerDirector()
     for handler in (
@@ -85,21 +61,20 @@ def downloaded(address: Address, progress: Callable[[str], None] = lambda _step:
         rule = f"the server must give the file, and it answers {error.code}"
     except _RedirectedError:
         rule = "a redirection must lead to http or https, and from https to https, and one does not"
-    except TimeoutError:
-        rule = f"the server must answer within {_SECONDS:g} seconds, and it does not"
-    except urllib.error.URLError as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         rule = _unreached(error)
-    except (OSError, ValueError, http.client.HTTPException):
-        rule = "the file must be fetched whole, and the connection or the answer is broken"
-    raise FileError(place, rule, _REMEDY)
+    raise FileError(str(address.path), rule, _REMEDY)
 
 
-def _unreached(error: urllib.error.URLError) -> str:
-    if isinstance(error.reason, TimeoutError):
+def _unreached(error: Exception) -> str:
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, TimeoutError):
         return f"the server must answer within {_SECONDS:g} seconds, and it does not"
-    if isinstance(error.reason, ssl.SSLCertVerificationError):
+    if isinstance(reason, ssl.SSLCertVerificationError):
         return "the server must prove who it is, and its certificate is not valid"
-    return "the server must be reached, and it is not"
+    if isinstance(error, urllib.error.URLError):
+        return "the server must be reached, and it is not"
+    return "the file must be fetched whole, and the connection or the answer is broken"
 
 
 def _whole(

@@ -12,7 +12,7 @@ import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -226,10 +226,7 @@ def _dates(cells: pl.DataFrame) -> list[pl.Series]:
 
 def batches(
     frame: pl.DataFrame,
-    text: TextFormat | None,  # noqa: ARG001 -- it is no text
-    *,
-    escape_formulas: bool,  # noqa: ARG001 -- text is written as text, and runs as no formula
-    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
+    **_how: Any,  # it holds no formulas, and has no place for labels
 ) -> Iterator[bytes]:
     """Write a table as the one sheet of a workbook."""
     library = of_extra(

@@ -11,23 +11,6 @@ __all__ = ["of_extra"]
 def of_extra(module: str, *, extra: str, place: str, purpose: str) -> Any:
     """Import a library that not every installation has.
 
-    Parameters
-    ----------
-    module : str
-    extra : str
-        The extra of microveil that brings it.
-    place : str
-        The file that it is needed for.
-    purpose : str
-        What it does there: "SPSS files are read".
-
-    Raises
-    ------
-    FileError
-        If it is not installed, with the command that installs it.
-
-    Examples
-    --------
     >>> of_extra("no_such", extra="files", place="people.sav", purpose="SPSS files are read")
     Traceback (most recent call last):
     microveil.errors.FileError: people.sav: SPSS files are read by no_such, which is not installed;

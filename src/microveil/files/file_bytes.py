@@ -122,13 +122,7 @@ def _state(found: os.stat_result) -> tuple[int, int, int]:
 
 
 def check_unchanged(path: Path, state: tuple[int, int, int]) -> None:
-    """Refuse a file that was changed while it was read piece by piece.
-
-    Raises
-    ------
-    FileError
-        If it was, or is gone.
-    """
+    """Refuse a file that was changed while it was read piece by piece."""
     try:
         is_same = state_of(path) == state
     except OSError:

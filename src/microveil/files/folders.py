@@ -43,13 +43,6 @@ _IN_PARTS = "data.parquet"
 def table_of_release(place: str | Path) -> str | Path:
     """Return the table of a release whose folder is named; any other address as it is.
 
-    Raises
-    ------
-    FileError
-        If the folder holds no release.
-
-    Examples
-    --------
     >>> table_of_release("people.csv")
     'people.csv'
     """
@@ -72,21 +65,6 @@ def table_of_release(place: str | Path) -> str | Path:
 def check_absent(folder: str | Path, *, overwrite: bool) -> None:
     """Refuse a place for a release where it could not appear, before long work.
 
-    Parameters
-    ----------
-    folder : str or pathlib.Path
-        The folder to publish; its name and ``-custodian`` is the custodian's.
-    overwrite : bool
-        Whether an earlier release may be there.
-
-    Raises
-    ------
-    FileError
-        Something is there that may not be replaced, or the folder around it is
-        missing or not writable.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     check_absent(Path(parent, "release"), overwrite=False)
@@ -111,43 +89,7 @@ def write_folders(
     overwrite: bool,
     announce: Callable[[], None] = lambda: None,
 ) -> tuple[Path, Path]:
-    """Make the two folders of a release appear whole, or leave everything as it was.
-
-    Parameters
-    ----------
-    folder : str or pathlib.Path
-        The folder to publish; its name and ``-custodian`` is the custodian's.
-    fill : callable
-        Called with two empty folders, writes the files to publish into the first and
-        the custodian's into the second.
-    overwrite : bool
-        Whether to replace an earlier release.
-    announce : callable
-        Called when all is on the disk, right before the first folder appears or an earlier one
-        goes; if it raises, neither happens.
-
-    Returns
-    -------
-    tuple of pathlib.Path
-        The folder to publish and the custodian's, which only its owner can open.
-
-    Raises
-    ------
-    FileError
-        As ``check_absent``, or the system refused. Else what ``fill`` raises is passed on;
-        a FileError then names the file where it was to appear.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> def fill(public, custodian):
-    ...     _ = (public / "guarantee.json").write_text("{}")
-    ...     _ = (custodian / "manifest.json").write_text("{}")
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     public, custodian = write_folders(Path(parent, "release"), fill, overwrite=False)
-    ...     custodian.name, oct(custodian.stat().st_mode & 0o777)
-    ('release-custodian', '0o700')
-    """
+    """Make the two folders of a release appear whole, or leave everything as it was."""
     check_absent(folder, overwrite=overwrite)
     public, custodian = _targets(folder)
     try:

@@ -206,7 +206,7 @@ _ALL = (
     ),
     Format(
         name="zsav", title="SPSS", suffixes=(".zsav",), is_encoded=True,
-        module=f"{_HERE}.zsav_format", carries=SPSS,
+        module=f"{_HERE}.spss_format", carries=SPSS,
     ),
     Format(
         name="dta", title="Stata", suffixes=(".dta",), is_encoded=True,
@@ -230,13 +230,6 @@ _SPREADSHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers",
 def format_of(path: Path) -> Format:
     """Return the format of a file by its name.
 
-    Raises
-    ------
-    FileError
-        If no format has that suffix.
-
-    Examples
-    --------
     >>> format_of(Path("people.TSV.gz")).name
     'tsv.gz'
     """
@@ -256,11 +249,6 @@ def files_of_folder(folder: Path) -> list[Path]:
     """Return the files of a folder that holds nothing but Parquet, in the order of their names.
 
     Files whose names begin with a point or an underscore are those of the programs that wrote it.
-
-    Returns
-    -------
-    list of Path
-        None of any other folder.
     """
     found = [path for path in folder.iterdir() if not path.name.startswith((".", "_"))]
     are_all = all(path.suffix == ".parquet" and path.is_file() for path in found)
@@ -268,13 +256,7 @@ def files_of_folder(folder: Path) -> list[Path]:
 
 
 def named_format(name: str) -> Format:
-    """Return the format of a name, to write a table in.
-
-    Raises
-    ------
-    RequestError
-        If there is none, or its files are read alone.
-    """
+    """Return the format of a name, to write a table in."""
     known = FORMATS.get(name) if isinstance(name, str) else None
     if known is None or not known.is_written:
         rule = "there is no such format" if known is None else f"{known.title} files are read alone"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
-from microveil.files import parquet_folder
+from microveil.files import parquet_format
 from microveil.files.address import Address, address_of
 from microveil.files.checking import check_filled
 from microveil.files.declared import Outline
@@ -25,26 +25,6 @@ def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) ->
     What is said here was not held against the values: a file that is broken behind its beginning
     is refused where it is read.
 
-    Parameters
-    ----------
-    place : str or pathlib.Path
-        A file, or another address, see `address_of`.
-    text : TextFormat, optional
-        As for `read_file`.
-
-    Returns
-    -------
-    Outline or None
-        None where a format says nothing without being read whole (Excel), and of what is to be
-        downloaded.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be opened or is no table, as far as its beginning shows.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "people.csv")
@@ -54,7 +34,7 @@ def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) ->
     """
     address = address_of(place)
     if files := files_in(address):
-        return parquet_folder.outlined(files)
+        return parquet_format.parts_outlined(files)
     if address.is_web:
         return None
     if address.scheme == "postgresql":

@@ -1,25 +1,40 @@
-"""Parquet files."""
+"""Parquet files, and folders of them: one table in several, as many programs write a large one."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from microveil.files import parquet_folder
+from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
-from microveil.files.text import TextFormat
+from microveil.files.file_bytes import check_unchanged, state_of
+from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
     TypedTable,
     broken,
+    check_no_pattern,
     opened_by,
     to_publish,
+    without_metadata,
 )
-from microveil.table import Labels
-from microveil.table.column_files import height_of
+from microveil.table.column_files import ColumnFiles, height_of
+from microveil.table.memory import check_reading
 
-__all__ = ["LARGE", "batches", "opened", "opened_lazily", "outlined"]
+__all__ = [
+    "LARGE",
+    "batches",
+    "check_parts",
+    "opened",
+    "opened_lazily",
+    "outlined",
+    "parts_lazily",
+    "parts_opened",
+    "parts_outlined",
+]
 
 # A table of more bytes is written row group by row group, and compressed as Spark and pandas do
 # it: in three fifths of the time that zstd takes at its fastest, and a quarter larger.
@@ -37,26 +52,87 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # no
 
 def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> TypedTable:  # noqa: ARG001
     """Outline a file: a column is read when it is asked for."""
-    return parquet_folder.opened_lazily([path], beside)
+    return parts_lazily([path], beside)
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
     """Read what stands at the end of a file: its columns, and how many records it has."""
+    return parts_outlined([path])
+
+
+def parts_opened(files: list[Path]) -> TypedTable:
+    """Read the table of several files, one after the other; refuse one that changes meanwhile."""
+    states = [state_of(path) for path in files]
+    outlines = check_parts(files)
+    schema, home = outlines[0].collect_schema(), files[0].parent
+    check_no_pattern(files[0], schema.names())
+    size = sum(path.stat().st_size for path in files)
+    check_reading(home, size, _n_records(files, outlines) * len(schema))
+    parts = []
+    for path, outline in zip(files, outlines, strict=True):
+        with _whole(path):
+            parts.append(outline.collect())
+    for path, state in zip(files, states, strict=True):
+        check_unchanged(path, state)
+    return TypedTable(without_metadata(home, pl.concat(parts)))
+
+
+def parts_lazily(files: list[Path], beside: Path) -> TypedTable:
+    """Outline the table of some files: columns are read when asked for, what waits lies beside."""
+    place = files[0] if len(files) == 1 else files[0].parent
+    frame = without_metadata(place, pl.concat(check_parts(files)))
+    return TypedTable(ColumnFiles(beside).held_by(frame))
+
+
+def parts_outlined(files: list[Path]) -> Outline:
+    """Read what stands at the end of each file."""
+    outlines = check_parts(files)
+    schema = outlines[0].collect_schema()
+    kinds = {name: kind_of(dtype) for name, dtype in schema.items()}
+    return Outline(kinds=kinds, n_records=_n_records(files, outlines))
+
+
+def check_parts(files: list[Path]) -> list[pl.LazyFrame]:
+    """Outline the files of a table, and refuse one that is broken or has other columns."""
+    outlines = []
+    for path in files:
+        with _whole(path):
+            outlines.append(pl.scan_parquet(path, glob=False))
+            schema = outlines[-1].collect_schema()
+        expected = outlines[0].collect_schema()
+        if schema == expected:
+            continue
+        other = "it has others than"
+        if schema.names() == expected.names():
+            name = next(name for name in schema if schema[name] != expected[name])
+            other = f"{quoted(name)} has another type than in"
+        rule = f"the files of a table must have the same columns, and {other} {files[0].name}"
+        raise FileError(f"{path}", rule, "write all of them by one program, or take it out")
+    return outlines
+
+
+def _n_records(files: list[Path], outlines: list[pl.LazyFrame]) -> int:
+    n_records = 0
+    for path, outline in zip(files, outlines, strict=True):
+        with _whole(path):
+            n_records += int(outline.select(pl.len()).collect().item())
+    return n_records
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Refuse a file that polars cannot read."""
     try:
-        outline = pl.scan_parquet(path, glob=False)
-        kinds = {name: kind_of(dtype) for name, dtype in outline.collect_schema().items()}
-        n_records = outline.select(pl.len()).collect().item()
+        yield
+    except MicroveilError:
+        raise
     except POLARS_ERRORS as error:
         raise broken(path, "Parquet", error) from None
-    return Outline(kinds=kinds, n_records=int(n_records))
 
 
 def batches(
     frame: pl.DataFrame | pl.LazyFrame,
-    text: TextFormat | None,  # noqa: ARG001 -- it has types and holds no formulas
-    *,
-    escape_formulas: bool,  # noqa: ARG001
-    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
+    **_how: Any,  # it holds no formulas, and has no place for labels
 ) -> Iterator[bytes | memoryview]:
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     if isinstance(frame, pl.LazyFrame) or frame.estimated_size() > LARGE:

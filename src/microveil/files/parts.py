@@ -10,28 +10,9 @@ from microveil.errors import FileError
 
 __all__ = ["address_of", "copy_parts", "digest_of_parts", "path_of"]
 
-_PIECE = 1 << 22
-
 
 def copy_parts(files: Sequence[str], folder: Path) -> str:
-    """Copy the files of a table into a new folder, by numbers for names.
-
-    Parameters
-    ----------
-    files : sequence of str
-        Their addresses, "file:///...".
-    folder : Path
-
-    Returns
-    -------
-    str
-        See `digest_of_parts`.
-
-    Raises
-    ------
-    FileError
-        If one cannot be read or written.
-    """
+    """Copy files, by their addresses, into a new folder by numbers; return `digest_of_parts`."""
     folder.mkdir()
     copies = []
     try:
@@ -64,14 +45,9 @@ def path_of(address: str) -> str:
 
 
 def digest_of_parts(files: Iterable[Path]) -> str:
-    """Return the SHA-256 of the bytes of all files, in the order of their names.
-
-    >>> digest_of_parts([])
-    'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
-    """
+    """Return the SHA-256 of the bytes of all files, in the order of their names."""
     digest = hashlib.sha256()
     for path in sorted(files):
         with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                digest.update(piece)
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()

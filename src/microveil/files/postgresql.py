@@ -6,8 +6,8 @@ the order of their declaration, which declares no domain (decision 0013). Whoeve
 with which password, PostgreSQL's own rules say: its URL, PGUSER, PGPASSWORD, ~/.pgpass, services.
 """
 
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from microveil.files.typed import TypedTable
 from microveil.schema import Kind
 from microveil.table.memory import check_reading
 
-__all__ = ["connected", "opened", "outlined"]
+__all__ = ["DATABASE", "connected", "opened", "outlined"]
 
-_PLACE = "PostgreSQL"
+_PLACE, _PSQL = "PostgreSQL", "try it with the program psql"
+DATABASE = "SELECT pg_catalog.current_database()::text"
 _EXAMPLE = "postgresql://HOST/DATABASE?table=NAME"
 _SECONDS = 30  # for a connection, where the address does not say
 _FEW_SECONDS = 5  # for a connection, and for each question, of which nothing but a look depends
@@ -95,71 +96,52 @@ FROM base WHERE sort <> 'd' ORDER BY place
 
 
 def opened(address: Address) -> tuple[TypedTable, str]:
-    """Read the table that an address names, or what its query gives; and name the database.
-
-    Raises
-    ------
-    FileError
-        If there is none that can be read. No message holds what the server says, nor the address.
-    """
+    """Read the table that an address names, or what its query gives; and name the database."""
     try:
-        with (
-            closing(connected(address)) as connection,
-            closing(connection.cursor()) as cursor,
-        ):
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            database = rows(cursor, "SELECT pg_catalog.current_database()::text").item()
-            return TypedTable(_Reading(cursor).frame(address.table, address.query)), database
+        with _reading(address, _SECONDS) as reading:
+            database = rows(reading.cursor, DATABASE).item()
+            return TypedTable(reading.frame(address.table, address.query)), database
     except FileError:
         raise
     except Refused:
         rule = "the query must be one SELECT of what may be read, and the server refuses it"
     except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
         rule = "the connection must last until the table is read, and it does not"
-    raise FileError(_PLACE, rule, "try it with the program psql")
+    raise FileError(_PLACE, rule, _PSQL)
 
 
 def outlined(address: Address) -> Outline:
-    """Say what the columns of a table, or of what a query gives, are declared as.
+    """Say how the columns of a table, or of what a query gives, are declared.
 
     The first record is looked at alone, and a server that takes long is given up.
-
-    Raises
-    ------
-    FileError
-        As for `opened`.
     """
     try:
-        with (
-            closing(connected(address, _FEW_SECONDS)) as connection,
-            closing(connection.cursor()) as cursor,
-        ):
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            cursor.execute(f"SET LOCAL statement_timeout = '{_FEW_SECONDS}s'")
-            kinds = _Reading(cursor).kinds(address.table, address.query)
+        with _reading(address, _FEW_SECONDS) as reading:
+            reading.cursor.execute(f"SET LOCAL statement_timeout = '{_FEW_SECONDS}s'")
+            return Outline(kinds=reading.kinds(address.table, address.query))
     except FileError:
         raise
     except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
         rule = "the table must be one that may be read, and the server refuses it or takes long"
-        raise FileError(_PLACE, rule, "try it with the program psql") from None
-    return Outline(kinds=kinds)
+        raise FileError(_PLACE, rule, _PSQL) from None
 
 
-def connected(address: Address, seconds: int = _SECONDS) -> Any:
-    """Connect to a database, within so many seconds where the address says none.
+@contextmanager
+def _reading(address: Address, seconds: int) -> Iterator["_Reading"]:
+    with connected(address, seconds) as (_, cursor):
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield _Reading(cursor)
 
-    Raises
-    ------
-    FileError
-        If the library is not installed, or the server does not let you in. The message does not
-        hold what either says.
-    """
+
+@contextmanager
+def connected(address: Address, seconds: int = _SECONDS) -> Iterator[tuple[Any, Any]]:
+    """Connect to a database, within so many seconds where the address says none."""
     library = driver("adbc_driver_postgresql", _PLACE, _PLACE)
     mark = "&" if "?" in address.location else "?"
     limited = "connect_timeout=" in address.location
     location = address.location + ("" if limited else f"{mark}connect_timeout={seconds}")
     try:
-        return library.connect(location)
+        connection = library.connect(location)
     except Exception:  # noqa: BLE001 -- its words may hold what the address does
         rule = "the server must be reached and let you in, and it is not or does not"
         remedy = (
@@ -167,6 +149,8 @@ def connected(address: Address, seconds: int = _SECONDS) -> Any:
             "PGPASSWORD, ~/.pgpass or a service file"
         )
         raise FileError(_PLACE, rule, remedy) from None
+    with closing(connection), closing(connection.cursor()) as cursor:
+        yield connection, cursor
 
 
 class _Reading:

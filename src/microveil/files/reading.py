@@ -9,7 +9,7 @@ from typing import TypeVar
 import polars as pl
 
 from microveil.errors import FileError, RequestError, stands_alone
-from microveil.files import arrow_format, parquet_folder
+from microveil.files import arrow_format, parquet_format
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
 from microveil.files.digest import DigestBeside, digest_of_files
@@ -129,9 +129,9 @@ class OpenedFile:
             self._format = FORMATS["parquet"]
             self._digest = digest_of_files(files)
             if lazily is None:
-                self._table = parquet_folder.opened(files)
+                self._table = parquet_format.parts_opened(files)
             else:
-                self._table = parquet_folder.opened_lazily(files, lazily)
+                self._table = parquet_format.parts_lazily(files, lazily)
             self._beside = Beside(labels=self._table.labels)
             return
         if address.scheme == "postgresql":
@@ -141,11 +141,7 @@ class OpenedFile:
             # A database has no file that a release of it could be written like.
             self._table = table
             self._format = FORMATS["parquet"]
-            self._digest = DigestBeside(
-                arrow_format.batches(
-                    table.frame.lazy().collect(), None, escape_formulas=False, labels={}
-                )
-            )
+            self._digest = DigestBeside(arrow_format.batches(table.frame.lazy().collect()))
             self._beside = Beside(labels=table.labels)
             return
         self._format = _form_at(address)
@@ -234,35 +230,12 @@ def open_file(
     progress: Callable[[str], None] = lambda _step: None,
     lazily: Path | None = None,
 ) -> OpenedFile:
-    """Open a file to see its columns before it is said how to read them.
-
-    Parameters
-    ----------
-    place : str or pathlib.Path
-        A file, or another address, see `address_of`.
-    text : TextFormat, optional
-        As for `read_file`.
-    progress : callable
-        Gets how much is downloaded, where something is.
-    lazily : Path, optional
-        Do not hold the table, where the format can be read so: what has to wait is in this folder.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read or is no table.
-    """
+    """Open a file to see its columns before it is said how to read them."""
     return OpenedFile(address_of(place), text, progress, lazily)
 
 
 def of_each(text: TextFormat | None, *places: str | PathLike[str]) -> list[TextFormat | None]:
-    """Return what is said of each file, of which some are no text.
-
-    Raises
-    ------
-    RequestError
-        If something is said that none of them can be written with.
-    """
+    """Return what is said of each file, of which some are no text."""
     if text is None or not text.said:
         return [text] * len(places)
     forms = [_form_at(address_of(place)) for place in places]
@@ -299,38 +272,6 @@ def read_file(
 ) -> SourceFile:
     r"""Read a file of any format as a table, or say which line breaks which rule.
 
-    Parameters
-    ----------
-    place : str or pathlib.Path
-        A file whose name ends as one of `FORMATS` does, or another address, see `address_of`.
-    text : TextFormat, optional
-        How a file of text is written; by default with points, in UTF-8 and with the format's
-        own separator.
-    decimals : collection of str
-        Columns of a file of text to read as decimal numbers even where all look whole.
-    as_text : callable
-        Says of a column's name whether to take its cells as they stand, whatever they look
-        like: nobody calculates with them.
-    of_one_kind : callable
-        Says of a column's name that a value or a few of another kind, 007 among numbers, are an
-        error and do not make it text: else its type would show that there is such a record.
-    missing : callable
-        Says of a column's name which text stands for a missing value in a file of text, NA: its
-        cells are empty then, unless they are to be taken as they stand.
-
-    Returns
-    -------
-    SourceFile
-        The table and the digest of the file.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read, is no table, or a value does not fit its column. The
-        message holds the line, never the value.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "people.csv")
@@ -343,13 +284,7 @@ def read_file(
 
 
 def check_whole(path: Path, form: Format) -> None:
-    """Refuse a file of which a part is in another beside it.
-
-    Raises
-    ------
-    FileError
-        If there is one that holds something.
-    """
+    """Refuse a file of which a part is in another beside it."""
     for ending in form.unfinished:
         other = path.with_name(f"{path.name}{ending}")
         if other.is_file() and _begins(other):
@@ -368,13 +303,7 @@ def _begins(path: Path) -> bool:
 
 
 def files_in(address: Address) -> list[Path]:
-    """Return the files of a folder of Parquet files; none of any other address.
-
-    Raises
-    ------
-    FileError
-        If it is a folder of something else, or cannot be read.
-    """
+    """Return the files of a folder of Parquet files; none of any other address."""
     if address.scheme != "file" or not address.path.is_dir():
         return []
     files = read_by(address.path, files_of_folder)
@@ -397,13 +326,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def read_by(path: Path, read: Callable[[Path], Bytes]) -> Bytes:
-    """Read a path; what the system refuses is refused in our words.
-
-    Raises
-    ------
-    FileError
-        Of ``read``, or in place of an OSError or ValueError.
-    """
+    """Read a path; what the system refuses is refused in our words."""
     try:
         return read(path)
     except FileError:

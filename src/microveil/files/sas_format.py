@@ -5,10 +5,12 @@ files of their own, and are not read.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import statistical
+from microveil.files.carries import SAS
 from microveil.files.declared import Outline
 from microveil.files.statistical import Column, LabelledFile, Package
 from microveil.files.text import TextFormat
@@ -50,10 +52,8 @@ def _column(storage: str, form: str | None) -> Column:
     return next(found, Column(kind="decimal"))
 
 
-_SAS = Package(title="SAS", reader="read_sas7bdat", column=_column)
-_TRANSPORT = Package(
-    title="SAS transport", reader="read_xport", column=_column, says_encoding=False
-)  # fmt: skip
+_SAS = Package(title="SAS", reader="read_sas7bdat", column=_column, carries=SAS)
+_TRANSPORT = replace(_SAS, title="SAS transport", reader="read_xport", says_encoding=False)
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:

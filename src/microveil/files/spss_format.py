@@ -1,20 +1,17 @@
 """SPSS files, .sav and compressed .zsav, with labels, code lists and missing codes."""
 
-import datetime
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from microveil.files import statistical
 from microveil.files.carries import SPSS
-from microveil.files.declared import Outline
-from microveil.files.statistical import Column, LabelledFile, Package, as_numbers
-from microveil.files.storing import UnwritableError, stored
-from microveil.files.text import TextFormat
-from microveil.schema import EPOCH, GivenCode
+from microveil.files.statistical import Column, Package, as_numbers
+from microveil.files.storing import UnwritableError
+from microveil.schema import GivenCode
 from microveil.table import Labels
 
 __all__ = ["batches", "opened", "outlined"]
@@ -33,16 +30,6 @@ _FORMAT = re.compile(r"([A-Z]+)[0-9]*(?:[.]([0-9]+))?")
 _NARROW = -9_999_999, 99_999_999  # what eight characters show
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
-    """Read a file; codes of missing answers stay values, and the labels say which they are."""
-    return statistical.opened(_SPSS, path, raw, text)
-
-
-def outlined(path: Path, text: TextFormat | None) -> Outline:
-    """Read what a file says of its columns."""
-    return statistical.outlined(_SPSS, path, text)
-
-
 def _column(storage: str, form: str | None) -> Column:
     if storage == "string":
         return Column(kind="text")
@@ -52,53 +39,46 @@ def _column(storage: str, form: str | None) -> Column:
     return _COLUMNS.get(name) or Column(kind="whole" if is_whole else "decimal")
 
 
+def _shown(column: pl.Series) -> tuple[str, pl.Series]:
+    if column.dtype == pl.Int64:
+        is_narrow = column.drop_nulls().is_between(*_NARROW).all()
+        return "F8.0" if is_narrow else "F17.0", column.cast(pl.Float64)
+    if column.dtype == pl.Date:
+        return "DATE11", as_numbers(column, _DATE)
+    if column.dtype == pl.Datetime:
+        return "DATETIME23.3", as_numbers(column, _MOMENT)
+    return "", column
+
+
 _SPSS = Package(
-    title="SPSS", reader="read_sav", column=_column, options={"user_missing": True}
+    title="SPSS", reader="read_sav", column=_column, options={"user_missing": True},
+    carries=SPSS, writer="write_sav", cell=_DATE.counted, shown=_shown,
 )  # fmt: skip
+opened, outlined = partial(statistical.opened, _SPSS), partial(statistical.outlined, _SPSS)
 
 
 def batches(
-    frame: pl.DataFrame,
-    text: TextFormat | None,  # noqa: ARG001 -- it has types and holds no formulas
-    *,
-    escape_formulas: bool,  # noqa: ARG001
-    labels: Mapping[str, Labels],
-    is_packed: bool = False,
+    frame: pl.DataFrame, *, labels: Mapping[str, Labels], name: str, **_how: Any
 ) -> Iterator[bytes]:
-    """Write a table with its labels, in one part."""
-    labels = {name: SPSS.kept(said) for name, said in labels.items() if name in frame.columns}
-    formats, columns = {}, []
-    for column in stored(frame, SPSS):
-        name, numbers = column.name, column
-        if column.dtype == pl.Int64:
-            formats[name] = "F8.0" if column.drop_nulls().is_between(*_NARROW).all() else "F17.0"
-        elif column.dtype == pl.Date:
-            formats[name], numbers = "DATE11", as_numbers(column, _DATE)
-        elif column.dtype == pl.Datetime:
-            formats[name], numbers = "DATETIME23.3", as_numbers(column, _MOMENT)
-        columns.append(column if column.dtype == pl.String else numbers.cast(pl.Float64))
-    yield from statistical.written(
-        "write_sav", columns, labels, "SPSS", variable_format=formats,
-        variable_value_labels={
-            name: {_cell(code): word for code, word in said.codes.items()}
-            for name, said in labels.items() if said.codes
-        },
+    """Write a table with its labels, in one part; zsav packs its values."""
+    kept = {own: SPSS.kept(said) for own, said in labels.items() if own in frame.columns}
+    return statistical.written(
+        _SPSS,
+        frame,
+        kept,
         missing_ranges={
-            name: _ranges(name, said.missing_codes)
-            for name, said in labels.items() if said.missing_codes
+            own: _ranges(own, said.missing_codes)
+            for own, said in kept.items()
+            if said.missing_codes
         },
         variable_measure={
-            name: "ordinal" if said.is_ordinal else "scale"
-            for name, said in labels.items() if said.is_ordinal or said.is_scale
+            own: "ordinal" if said.is_ordinal else "scale"
+            for own, said in kept.items()
+            if said.is_ordinal or said.is_scale
         },
-        compress=is_packed, row_compress=not is_packed,
-    )  # fmt: skip
-
-
-def _cell(code: GivenCode) -> float | str:
-    if isinstance(code, datetime.date):
-        return (code - EPOCH).days * _DATE.unit + _DATE.origin
-    return code if isinstance(code, str) else float(code)
+        compress=name == "zsav",
+        row_compress=name != "zsav",
+    )
 
 
 def _ranges(name: str, codes: tuple[GivenCode, ...]) -> list[Any]:
@@ -108,7 +88,7 @@ def _ranges(name: str, codes: tuple[GivenCode, ...]) -> list[Any]:
         rule = f"SPSS takes missing codes of text of up to {most}"
         raise UnwritableError(name, rule, "declare shorter ones, or write another format")
     if len(codes) <= 3:
-        return [_cell(code) for code in codes]
+        return [_DATE.counted(code) for code in codes]
     listed = sorted(code for code in codes if isinstance(code, int))
     if len(listed) == len(codes):
         for run, others in ((listed, []), (listed[1:], listed[:1]), (listed[:-1], listed[-1:])):

@@ -9,17 +9,18 @@ as text.
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import quote
 
 import polars as pl
 import polars.selectors as cs
 
 from microveil.errors import FileError
-from microveil.files.carries import SQLITE
+from microveil.files.carries import EXACT, SQLITE
 from microveil.files.checking import check_filled, each
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
 from microveil.files.declared import Outline
@@ -27,7 +28,6 @@ from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import TypedTable
 from microveil.schema import Kind
-from microveil.table import Labels
 from microveil.table.memory import check_reading
 
 __all__ = ["batches", "opened", "outlined"]
@@ -36,34 +36,43 @@ _BEGINS = b"SQLite format 3\0"
 _LOGGED = slice(18, 20)  # two bytes of 2 where changes go into a log first (WAL)
 _DRIVER, _TITLE, _TABLE = "adbc_driver_sqlite", "SQLite", "data"
 _VIEW = "microveil_query"  # in the schema of temporary things: the file keeps what it has
-_EXACT = 2**53
-_WHOLE, _DECIMAL, _TEXT = "whole numbers", "decimal numbers", "text"
-_OPEN = "text, or dates"  # where nothing is declared
-_TRUTH, _DATE, _MOMENT = "0 and 1", "dates YYYY-MM-DD", "moments YYYY-MM-DD HH:MM:SS"
-# Of moments and of what is not declared the values say what they are.
-_KINDS: Mapping[str | None, Kind] = {
-    _WHOLE: Kind.WHOLE,
-    _DECIMAL: Kind.DECIMAL,
-    _TEXT: Kind.OTHER,
-    _TRUTH: Kind.BOOLEAN,
-    _DATE: Kind.DATE,
-}
-# What values of a kind are stored as, by SQLite's names.
-_STORED = {
-    _WHOLE: {"integer"},
-    _DECIMAL: {"integer", "real"},
-    _TEXT: {"text"},
-    _TRUTH: {"integer"},
-    _DATE: {"text"},
-    _MOMENT: {"text"},
-}
-# What values are stored as: by SQLite's test, and in words.
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a column holds: in words, as what its values are stored, and how it is declared.
+
+    ``kind`` is None where the values say it. A declaration begins with one of ``begins``, or holds
+    one of ``marks``, as SQLite's rules of affinity have it.
+    """
+
+    words: str
+    kind: Kind | None
+    stored: Collection[str]
+    begins: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+_TRUTH = _Held("0 and 1", Kind.BOOLEAN, {"integer"}, begins=("BOOL",))
+_MOMENT = _Held("moments YYYY-MM-DD HH:MM:SS", None, {"text"}, begins=("DATETIME", "TIMESTAMP"))
+_DATE = _Held("dates YYYY-MM-DD", Kind.DATE, {"text"}, begins=("DATE",))
+_TEXT = _Held("text", Kind.OTHER, {"text"}, marks=("CHAR", "CLOB", "TEXT"))
+_DECIMAL = _Held(
+    "decimal numbers", Kind.DECIMAL, {"integer", "real"},
+    marks=("REAL", "FLOA", "DOUBLE", "NUM", "DEC"),
+)  # fmt: skip
+_WHOLE = _Held("whole numbers", Kind.WHOLE, {"integer"}, marks=("INT",))
+_OPEN = _Held("text, or dates", None, {"text"})  # where nothing is declared
+_HELD = (_TRUTH, _MOMENT, _DATE, _TEXT, _DECIMAL, _WHOLE)  # in the order in which one decides
+# By what all values are stored as, where nothing is declared; and these ways in words.
+_UNDECLARED = {"integer": _WHOLE, "real": _DECIMAL, "text": _OPEN}
 _STORAGE = {
-    "integer": "whole numbers",
-    "real": "decimal numbers",
-    "text": "text",
-    "blob": "BLOBs",
-}
+    "integer": "whole numbers", "real": "decimal numbers", "text": "text", "blob": "BLOBs",
+}  # fmt: skip
+_DECLARED: dict[Any, str] = {
+    pl.Boolean: "BOOLEAN", pl.Int64: "INTEGER", pl.Float64: "REAL", pl.Date: "DATE",
+    pl.Datetime: "TIMESTAMP", pl.String: "TEXT",
+}  # fmt: skip
 _MOSTLY = 0.9  # of a column's values: from here on the others are taken for mistakes
 _MOMENTS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
 _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -77,41 +86,22 @@ def opened(
     query: str | None = None,
 ) -> TypedTable:
     """Read a table, or what a query gives, of a copy that only its owner can open."""
-    library = driver(_DRIVER, str(path), _TITLE)
     check_filled(path, raw)
     if not raw.startswith(_BEGINS):
         raise _broken(path)
+    if raw[_LOGGED] == b"\2\2":  # its log is empty, and would lie beside
+        raw = raw[: _LOGGED.start] + b"\1\1" + raw[_LOGGED.stop :]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "table.db")
-        try:
-            with (
-                copy.open("xb") as file,
-                closing(library.connect(f"file:{copy}?mode=ro", autocommit=True)) as connection,
-                closing(connection.cursor()) as cursor,
-            ):
-                rows(cursor, "PRAGMA schema_version")  # it opens the file no earlier
-                # It is filled without a name: whatever ends the process leaves nothing of it.
-                with suppress(OSError):  # Windows keeps it until it is closed
-                    copy.unlink()
-                _fill(file, raw)
-                reading = _Reading(path, cursor)
-                frame = reading.frame(table, query)
-                return TypedTable(frame, never_missing=reading.never_missing)
-        except Refused:
-            raise _broken(path) from None
-        except FileError:
-            raise
-        except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-            raise _broken(path) from None
-
-
-def _fill(file: IO[bytes], raw: bytes) -> None:
-    """Write a database, whose log is empty, as one without a log: it would lie beside."""
-    file.write(raw)
-    if raw[_LOGGED] == b"\2\2":
-        file.seek(_LOGGED.start)
-        file.write(b"\1\1")
-    file.flush()
+        with copy.open("xb") as file, _reading(path, f"file:{copy}?mode=ro") as reading:
+            rows(reading.cursor, "PRAGMA schema_version")  # it opens the file no earlier
+            # It is filled without a name: whatever ends the process leaves nothing of it.
+            with suppress(OSError):  # Windows keeps it until it is closed
+                copy.unlink()
+            file.write(raw)
+            file.flush()
+            frame = reading.frame(table, query)
+            return TypedTable(frame, never_missing=reading.never_missing)
 
 
 def outlined(
@@ -121,23 +111,30 @@ def outlined(
     query: str | None = None,
 ) -> Outline:
     """Read how the columns of a table, or of what a query gives, are declared."""
-    library = driver(_DRIVER, str(path), _TITLE)
     with path.open("rb") as file:
         if file.read(len(_BEGINS)) != _BEGINS:
             raise _broken(path)
     # Of a file that is said to change no more nothing is locked, and none appears beside it.
-    place = f"file:{quote(f'{path}')}?mode=ro&immutable=1"
+    with _reading(path, f"file:{quote(f'{path}')}?mode=ro&immutable=1") as reading:
+        declared = {name: _held(kind) for name, kind in reading.declared(table, query).items()}
+    kinds = {name: None if held is None else held.kind for name, held in declared.items()}
+    return Outline(kinds=kinds)
+
+
+@contextmanager
+def _reading(path: Path, place: str) -> Iterator["_Reading"]:
+    """Connect to a database, at another place too; what its library says may hold a value."""
+    library = driver(_DRIVER, str(path), _TITLE)
     try:
         with (
             closing(library.connect(place, autocommit=True)) as connection,
             closing(connection.cursor()) as cursor,
         ):
-            declared = _Reading(path, cursor).declared(table, query)
+            yield _Reading(path, cursor)
     except FileError:
         raise
-    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
+    except Exception:  # noqa: BLE001
         raise _broken(path) from None
-    return Outline(kinds={name: _KINDS.get(_declared(kind)) for name, kind in declared.items()})
 
 
 def _broken(path: Path) -> FileError:
@@ -197,7 +194,7 @@ class _Reading:
         check_reading(self.path, 0, n_records * len(declared))
         # The library reads a column's type off the first values: here off all of them.
         self.cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": n_records})
-        mixed = [c for c, kind in kinds.items() if kind == _DECIMAL and "integer" in stored[c]]
+        mixed = [c for c, held in kinds.items() if held is _DECIMAL and "integer" in stored[c]]
         self._refuse_inexact(source, mixed)
         selected = ", ".join(map(identifier, kinds))
         try:
@@ -248,7 +245,7 @@ class _Reading:
 
     def _refuse_inexact(self, source: str, columns: list[str]) -> None:
         """Refuse whole numbers that change where they are read as decimal ones."""
-        unheld = f"NOT BETWEEN {-_EXACT} AND {_EXACT}"
+        unheld = f"NOT BETWEEN {-EXACT} AND {EXACT}"
         beyond = [
             f"total(typeof({name}) = 'integer' AND {name} {unheld}) AS {name}"
             for name in map(identifier, columns)
@@ -261,45 +258,43 @@ class _Reading:
                 rule = "whole numbers among decimal ones must lie within 2^53, and one does not"
                 raise self._mixed(column, rule)
 
-    def _kind(self, column: str, declared: str, stored: set[str]) -> str:
+    def _kind(self, column: str, declared: str, stored: set[str]) -> _Held:
         """Say what a column holds, by its declaration."""
         if "blob" in stored:
             rule = (
                 "columns must hold numbers, text, dates or truth values, and this one holds BLOBs"
             )
             raise self._refused(column, rule, f"leave it out by a query: {self._query('OTHERS')}")
-        kind = _declared(declared)
-        if kind is None:
-            if len(stored) > 1:
-                rule = "a column must hold values of one kind, and this one holds"
-                raise self._mixed(column, f"{rule} {_ways(stored)}")
-            kind = {"integer": _WHOLE, "real": _DECIMAL, "text": _OPEN}[min(stored, default="text")]
-        elif not stored <= _STORED[kind]:
-            rule = f"a column declared as {declared} must hold {kind} alone, and this one holds"
-            raise self._mixed(column, f"{rule} {_ways(stored - _STORED[kind])}")
-        return kind
+        held = _held(declared)
+        if held is None and len(stored) > 1:
+            rule = "a column must hold values of one kind, and this one holds"
+            raise self._mixed(column, f"{rule} {_ways(stored)}")
+        if held is not None and not stored <= {*held.stored}:
+            rule = f"a column declared as {declared} must hold {held.words} alone, and this one"
+            raise self._mixed(column, f"{rule} holds {_ways(stored - {*held.stored})}")
+        return held or _UNDECLARED[min(stored, default="text")]
 
-    def _typed(self, column: pl.Series, kind: str) -> pl.Series:
-        if kind == _WHOLE:
+    def _typed(self, column: pl.Series, held: _Held) -> pl.Series:
+        if held is _WHOLE:
             return column.cast(pl.Int64)
-        if kind == _DECIMAL:
+        if held is _DECIMAL:
             return column.cast(pl.Float64)
-        if kind == _TRUTH:
+        if held is _TRUTH:
             if not column.drop_nulls().is_in([0, 1]).all():
-                raise self._misfit(column.name, kind)
+                raise self._misfit(column.name, held)
             return column.cast(pl.Boolean)
         if column.null_count() == len(column):
             column = column.cast(pl.String)  # the library has them as numbers
-        if kind == _OPEN:
-            kind = self._words_or_dates(column)
-        if kind == _TEXT:
+        if held is _OPEN:
+            held = self._words_or_dates(column)
+        if held is _TEXT:
             return column
-        read = _read_days(column) if kind == _DATE else _read_moments(column)
+        read = _read_days(column) if held is _DATE else _read_moments(column)
         if read.null_count() > column.null_count():
-            raise self._misfit(column.name, kind)
+            raise self._misfit(column.name, held)
         return read
 
-    def _words_or_dates(self, words: pl.Series) -> str:
+    def _words_or_dates(self, words: pl.Series) -> _Held:
         """Say what text holds of which nothing is declared; a few other words are an error."""
         days = words.drop_nulls().str.contains(f"{_DAY}$")
         if not days.any():
@@ -309,8 +304,9 @@ class _Reading:
             raise self._misfit(words.name, _DATE)
         return _TEXT if n_others else _DATE
 
-    def _misfit(self, column: str, kind: str) -> FileError:
-        return self._mixed(column, f"a column of {kind} must hold nothing else, and this one does")
+    def _misfit(self, column: str, held: _Held) -> FileError:
+        rule = f"a column of {held.words} must hold nothing else, and this one does"
+        return self._mixed(column, rule)
 
     def _mixed(self, column: str, rule: str) -> FileError:
         name = identifier(column)
@@ -325,24 +321,12 @@ class _Reading:
         return f"{self.path.name}?query=SELECT {columns} FROM TABLE"
 
 
-def _declared(declared: str) -> str | None:
-    """Read a column's declaration, by SQLite's rules of affinity where they say something."""
+def _held(declared: str) -> _Held | None:
+    """Read a column's declaration; None where it says nothing."""
     words = declared.upper()
-    for kind, begins in _BEGINNINGS.items():
-        if words.startswith(begins):
-            return kind
-    for kind, marks in _MARKS.items():
-        if any(mark in words for mark in marks):
-            return kind
-    return None
-
-
-_BEGINNINGS = {_TRUTH: ("BOOL",), _MOMENT: ("DATETIME", "TIMESTAMP"), _DATE: ("DATE",)}
-_MARKS = {
-    _TEXT: ("CHAR", "CLOB", "TEXT"),
-    _DECIMAL: ("REAL", "FLOA", "DOUBLE", "NUM", "DEC"),
-    _WHOLE: ("INT",),
-}
+    begins = (held for held in _HELD if held.begins and words.startswith(held.begins))
+    marked = (held for held in _HELD if any(mark in words for mark in held.marks))
+    return next(begins, None) or next(marked, None)
 
 
 def _ways(stored: set[str]) -> str:
@@ -363,15 +347,22 @@ def _read_moments(words: pl.Series) -> pl.Series:
 
 def batches(
     frame: pl.DataFrame,
-    text: TextFormat | None,  # noqa: ARG001 -- it is no text
-    *,
-    escape_formulas: bool,  # noqa: ARG001 -- nothing runs as a formula
-    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
+    **_how: Any,  # nothing runs as a formula, and labels have no place
 ) -> Iterator[bytes]:
     """Write a table as the only one of a new database, in one part."""
     library = driver(_DRIVER, _TITLE, _TITLE)
-    table, declared = _stored(frame)
-    columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in declared.items())
+    if len({name.lower() for name in frame.columns}) < frame.width:
+        rule = "columns of SQLite must differ in more than capitals, and two do not"
+        raise UnwritableError(None, rule, "rename one, or write another format")
+    table = stored(frame, SQLITE)
+    columns = ", ".join(
+        f"{identifier(column.name)} {_DECLARED[column.dtype.base_type()]}" for column in table
+    )
+    table = table.with_columns(
+        cs.boolean().cast(pl.Int64),
+        cs.date().dt.to_string("%Y-%m-%d"),
+        cs.datetime().dt.to_string("%Y-%m-%d %H:%M:%S%.6f"),
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.db")
         try:
@@ -387,27 +378,3 @@ def batches(
             remedy = "write fewer columns, or another format"
             raise UnwritableError(None, rule, remedy) from None
         yield path.read_bytes()
-
-
-def _stored(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return a table as SQLite stores it, and how its columns are declared."""
-    if len({name.lower() for name in frame.columns}) < frame.width:
-        rule = "columns of SQLite must differ in more than capitals, and two do not"
-        raise UnwritableError(None, rule, "rename one, or write another format")
-    table = stored(frame, SQLITE)
-    declared = {column.name: _DECLARED[column.dtype.base_type()] for column in table}
-    return table.with_columns(
-        cs.boolean().cast(pl.Int64),
-        cs.date().dt.to_string("%Y-%m-%d"),
-        cs.datetime().dt.to_string("%Y-%m-%d %H:%M:%S%.6f"),
-    ), declared
-
-
-_DECLARED: Mapping[Any, str] = {
-    pl.Boolean: "BOOLEAN",
-    pl.Int64: "INTEGER",
-    pl.Float64: "REAL",
-    pl.Date: "DATE",
-    pl.Datetime: "TIMESTAMP",
-    pl.String: "TEXT",
-}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import polars as pl
 
@@ -15,9 +15,7 @@ from microveil.files import statistical
 from microveil.files.carries import STATA, STATA_LONG
 from microveil.files.declared import Outline
 from microveil.files.statistical import Column, LabelledFile, Package, as_numbers
-from microveil.files.storing import stored
 from microveil.files.text import TextFormat
-from microveil.schema import GivenCode
 from microveil.table import Labels
 
 __all__ = ["batches", "opened", "outlined"]
@@ -62,38 +60,25 @@ def _column(storage: str, form: str | None) -> Column:
     return Column(kind="whole" if whole else "decimal")
 
 
-_STATA = Package(title="Stata", reader="read_dta", column=_column)
+def _shown(column: pl.Series) -> tuple[str, pl.Series]:
+    if column.dtype == pl.Int64 and column.drop_nulls().is_between(*STATA_LONG).all():
+        return "", column.cast(pl.Int32)
+    if column.dtype == pl.Int64:
+        return "%20.0f", column.cast(pl.Float64)
+    if column.dtype == pl.Date:
+        return "%td", as_numbers(column, _DATE)
+    if column.dtype == pl.Datetime:
+        return "%tc", as_numbers(column, _MOMENT)
+    return "", column
 
 
-def batches(
-    frame: pl.DataFrame,
-    text: TextFormat | None,  # noqa: ARG001 -- it has types and holds no formulas
-    *,
-    escape_formulas: bool,  # noqa: ARG001
-    labels: Mapping[str, Labels],
-) -> Iterator[bytes]:
+_STATA = Package(
+    title="Stata", reader="read_dta", column=_column, carries=STATA, writer="write_dta",
+    cell=int, shown=_shown,  # true and false are 1 and 0
+)  # fmt: skip
+
+
+def batches(frame: pl.DataFrame, *, labels: Mapping[str, Labels], **_how: Any) -> Iterator[bytes]:
     """Write a table with its labels, in one part."""
-    labels = {name: STATA.kept(said) for name, said in labels.items() if name in frame.columns}
-    formats, columns = {}, []
-    for column in stored(frame, STATA):
-        name, numbers = column.name, column
-        if column.dtype == pl.Int64 and column.drop_nulls().is_between(*STATA_LONG).all():
-            numbers = column.cast(pl.Int32)
-        elif column.dtype == pl.Int64:
-            formats[name], numbers = "%20.0f", column.cast(pl.Float64)
-        elif column.dtype == pl.Date:
-            formats[name], numbers = "%td", as_numbers(column, _DATE)
-        elif column.dtype == pl.Datetime:
-            formats[name], numbers = "%tc", as_numbers(column, _MOMENT)
-        columns.append(numbers)
-    yield from statistical.written(
-        "write_dta", columns, labels, "Stata", variable_format=formats,
-        variable_value_labels={
-            name: {_cell(code): word for code, word in said.codes.items()}
-            for name, said in labels.items() if said.codes
-        },
-    )  # fmt: skip
-
-
-def _cell(code: GivenCode) -> int:
-    return int(cast("int", code))  # no other is kept; true and false are 1 and 0
+    kept = {own: STATA.kept(said) for own, said in labels.items()}
+    return statistical.written(_STATA, frame, kept)

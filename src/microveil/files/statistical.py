@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 
 from microveil.errors import FileError, RequestError
-from microveil.files.carries import EXACT
+from microveil.files.carries import EXACT, Carries
 from microveil.files.checking import Misfit, check_filled, check_records, fitting, within
 from microveil.files.declared import Outline
 from microveil.files.extras import of_extra
-from microveil.files.storing import UnwritableError
+from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat
 from microveil.schema import EPOCH, GivenCode, Kind
 from microveil.table import Labels
@@ -44,64 +44,49 @@ _SAID = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """How a file stores a column.
+    """How a file stores a column: what it holds by the file, and how moments and days are counted.
 
-    Attributes
-    ----------
-    kind : {"text", "whole", "decimal", "date", "moment", "time", "unheld"} or a period
-        What the file says that it holds, whatever its values are; "unheld" is what no table of
-        ours can hold, a period one of "w", "m", "q" and "h".
-    origin : float
-        What stands for 1970-01-01, in its own unit.
-    unit : float
-        How many of a date's units make a day, of a moment's a second.
+    A kind is text, whole, decimal, date, moment, time, or a period: w, m, q or h. "unheld" is what
+    no table of ours can hold.
     """
 
     kind: str
-    origin: float = 0.0
-    unit: float = 1.0
+    origin: float = 0.0  # what stands for 1970-01-01, in its own unit
+    unit: float = 1.0  # how many make a day of a date, a second of a moment
 
     @property
     def day(self) -> float:
         """How much a date or a moment grows in a day."""
         return self.unit if self.kind == "date" else self.unit * 86_400
 
+    def counted(self, code: Any) -> Any:
+        """Return a code as the numbers of the file are; text as it is."""
+        if isinstance(code, datetime.date):
+            return (code - EPOCH).days * self.day + self.origin
+        return code if isinstance(code, str) else float(code)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """How files of a package are read.
+    """How files of a package are read by a function of pyreadstat, and written by another.
 
-    Attributes
-    ----------
-    title : str
-    reader : str
-        The function of pyreadstat.
-    column : callable
-        What a column is, by its storage and its format as the file has them.
-    says_encoding : bool
-        Whether files say the encoding of their text.
-    options : mapping
-        Of the function.
+    ``column`` says what a column is by its storage and its format; ``shown`` in which format one is
+    written, and its values.
     """
 
     title: str
     reader: str
     column: Callable[[str, str | None], Column]
+    carries: Carries
     says_encoding: bool = True
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-# Reading ------------------------------------------------------------------------------
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the function that reads
+    writer: str = ""
+    cell: Callable[[Any], Any] = float  # a code that has a label, as it is written
+    shown: Callable[[pl.Series], tuple[str, pl.Series]] = lambda column: ("", column)
 
 
 def opened(package: Package, path: Path, raw: bytes, text: TextFormat | None) -> "LabelledFile":
-    """Read a file.
-
-    Raises
-    ------
-    FileError
-        If it is broken or something else, or pyreadstat is not installed.
-    """
+    """Read a file; codes of missing answers stay values, and the labels say which they are."""
     check_filled(path, raw)
     _, meta, columns = _read(package, path, io.BytesIO(raw), text, metadataonly=True)
     cells = (meta.number_rows or 0) * len(columns)  # some files do not say it
@@ -304,7 +289,7 @@ class LabelledFile:
 
     def _without_ranges(self, values: pl.Series, how: Column) -> pl.Series:
         """Make missing what lies in a range of missing codes and is none of those listed."""
-        codes = [_counted(code, how) for code in self.labels[values.name].missing_codes]
+        codes = [how.counted(code) for code in self.labels[values.name].missing_codes]
         for lower, upper in self.ranges.get(values.name, ()):
             missing = values.is_between(lower, upper) & ~values.is_in(codes)
             values = values.set(missing.fill_null(value=False), None)
@@ -313,13 +298,6 @@ class LabelledFile:
             # No code of these is held, so that the cells are missing by themselves.
             values = values.set(values.is_in(codes), None)
         return values
-
-
-def _counted(code: Any, how: Column) -> float:
-    """Return a code as the numbers of the file are, see `_code`."""
-    if isinstance(code, datetime.date):
-        return (code - EPOCH).days * how.day + how.origin
-    return float(code)
 
 
 def _in_time(values: pl.Series, how: Column) -> pl.Series | Misfit:
@@ -348,9 +326,6 @@ def _in_words(values: pl.Series, letter: str) -> pl.Series:
     return (year.cast(pl.String) + letter + period.cast(pl.String)).alias(values.name)
 
 
-# Writing ------------------------------------------------------------------------------
-
-
 def as_numbers(column: pl.Series, how: Column) -> pl.Series:
     """Count dates and moments as a file does."""
     if column.dtype == pl.Date:
@@ -361,18 +336,29 @@ def as_numbers(column: pl.Series, how: Column) -> pl.Series:
 
 
 def written(
-    writer: str, columns: list[pl.Series], labels: Mapping[str, Labels], title: str, **options: Any
+    package: Package, frame: pl.DataFrame, labels: Mapping[str, Labels], **options: Any
 ) -> Iterator[bytes]:
-    """Write a file by a function of pyreadstat, in one part."""
+    """Write a table, with the labels of it that its file keeps, in one part."""
+    title = package.title
     purpose = f"{title} files are written"
     library = of_extra("pyreadstat", extra="files", place=title, purpose=purpose)
-    frame = pl.DataFrame(columns)
-    said = {name: labels[name].column for name in frame.columns if name in labels}
-    options["column_labels"] = {name: label for name, label in said.items() if label}
+    kept = {column.name: package.shown(column) for column in stored(frame, package.carries)}
+    labels = {name: labels[name] for name in kept if name in labels}
     with tempfile.TemporaryDirectory() as folder:  # for its owner alone
         path = Path(folder, "data")
         try:
-            getattr(library, writer)(frame, path, **options)
+            getattr(library, package.writer)(
+                pl.DataFrame([column.alias(name) for name, (_, column) in kept.items()]),
+                path,
+                column_labels={n: said.column for n, said in labels.items() if said.column},
+                variable_format={name: shown for name, (shown, _) in kept.items() if shown},
+                variable_value_labels={
+                    name: {package.cell(code): word for code, word in said.codes.items()}
+                    for name, said in labels.items()
+                    if said.codes
+                },
+                **options,
+            )
         except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
             rule = f"{title} must be able to hold the table and its labels, and it is not"
             remedy = "shorten text and labels, or write another format"

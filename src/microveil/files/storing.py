@@ -23,13 +23,7 @@ class UnwritableError(Exception):
 
 
 def stored(frame: pl.DataFrame, carries: Carries) -> pl.DataFrame:
-    """Return what a format stores of a table: in 64 bits, text, truth values, dates and moments.
-
-    Raises
-    ------
-    UnwritableError
-        With every column that a file cannot hold as it is.
-    """
+    """Return what a format stores of a table: in 64 bits, text, truth values, dates and moments."""
     _check_size(frame, carries)
     refused = list(_misnamed(frame.columns, carries))
     columns = []

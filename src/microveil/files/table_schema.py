@@ -47,8 +47,6 @@ class Beside:
 def table_schema(schema: Mapping[str, ColumnSchema]) -> dict[str, Any]:
     """Return a schema as Frictionless has it, for JSON.
 
-    Examples
-    --------
     >>> sex = Labels(column="Sex", codes={1: "male", 9: "refused"}, missing_codes=(9,))
     >>> written = table_schema({"SEX": ColumnSchema(kind=Kind.WHOLE, categories=None, labels=sex)})
     >>> written["fields"][0]["categories"], written["fields"][0]["missingValues"]
@@ -94,25 +92,7 @@ def _missing(code: GivenCode, labels: Labels) -> str | dict[str, str]:
 
 
 def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
-    """Read what the Table Schema beside a table says of its columns.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The table.
-    names : sequence of str
-        Its columns.
-
-    Returns
-    -------
-    Beside or None
-        None where there is none, or it is no Table Schema.
-
-    Raises
-    ------
-    FileError
-        If it is one that cannot be read, or of other columns.
-    """
+    """Read what the Table Schema beside a table says of its columns."""
     stem = path.name.split(".")[0]
     for name in (f"{stem}.schema.json", PACKAGE_FILE, SCHEMA_FILE):
         place = path.parent / name

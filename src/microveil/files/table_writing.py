@@ -6,7 +6,7 @@ no other is ever replaced.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import polars as pl
@@ -14,7 +14,7 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files.address import Address, address_of
 from microveil.files.databases import Refused, identifier, literal, rows
-from microveil.files.postgresql import connected
+from microveil.files.postgresql import DATABASE, connected
 from microveil.files.storing import UnwritableError
 from microveil.files.text import quoted
 from microveil.files.typed import to_publish
@@ -37,23 +37,9 @@ _TYPES: dict[Any, tuple[Any, str]] = {
 
 
 def check_new_table(place: str, *, overwrite: bool) -> None:
-    """Refuse a table that could not appear, before long work.
-
-    Parameters
-    ----------
-    place : str
-        The address of a table of PostgreSQL.
-    overwrite : bool
-        Whether an earlier release may be there.
-
-    Raises
-    ------
-    FileError
-        If it is no such address, the server does not let you in, or something is there that may
-        not be replaced.
-    """
+    """Refuse a table that could not appear, before long work."""
     address = _address(place)
-    with closing(connected(address)) as connection, closing(connection.cursor()) as cursor:
+    with connected(address) as (_, cursor):
         _target(cursor, address, overwrite=overwrite)
 
 
@@ -65,25 +51,12 @@ def new_table(
 
     An error before that leaves the database as it was; one after it takes the table back, unless
     it replaced an earlier release.
-
-    Parameters
-    ----------
-    place : str or None
-        The address of a table of PostgreSQL; None writes none.
-    frame : polars.DataFrame
-    overwrite : bool
-        Whether an earlier release may be replaced.
-
-    Raises
-    ------
-    FileError
-        As `check_new_table`, or the server refuses the table. No message holds what it says.
     """
     if place is None:
         yield None, lambda: None
         return
     address = _address(place)
-    with closing(connected(address)) as connection, closing(connection.cursor()) as cursor:
+    with connected(address) as (connection, cursor):
         home, name, is_there = _target(cursor, address, overwrite=overwrite)
         target = f"{identifier(home)}.{identifier(name)}"
         columns = _columns(frame, name)
@@ -95,7 +68,7 @@ def new_table(
             cursor.execute(f"COMMENT ON TABLE {target} IS {literal(_MARK)}")
             table = pl.DataFrame([column for column, _ in columns])
             cursor.adbc_ingest(name, table, mode="append", db_schema_name=home)
-            database = rows(cursor, "SELECT pg_catalog.current_database()::text").item()
+            database = rows(cursor, DATABASE).item()
         except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
             raise _refused(name) from None
         has_appeared = False

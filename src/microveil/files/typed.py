@@ -65,11 +65,6 @@ def opened_by(
     """Read a file with a reader of polars: its bytes say all.
 
     Where ``scan`` shows how large its table is, that is held against the memory that is free.
-
-    Raises
-    ------
-    FileError
-        If it is empty, broken or something else, or holds no records.
     """
     check_filled(path, raw)
     try:
@@ -110,13 +105,7 @@ def _has_no_files_left(error: BaseException) -> bool:
 
 
 def check_no_pattern(path: Path, names: Iterable[str]) -> None:
-    """Refuse columns whose names would be taken for patterns.
-
-    Raises
-    ------
-    FileError
-        With the number of the first.
-    """
+    """Refuse columns whose names would be taken for patterns."""
     if number := pattern_among(names):
         raise FileError(f"{path}, column {number}", PATTERN_RULE, "rename it")
 
@@ -125,13 +114,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
 def without_metadata(path: Path, frame: Frame) -> Frame:
-    """Return the table of a file without what its types may hold beside values.
-
-    Raises
-    ------
-    FileError
-        If it holds no records.
-    """
+    """Return the table of a file without what its types may hold beside values."""
     names = frame.collect_schema().names()
     check_records(path, height_of(frame) if names else 0)
     check_no_pattern(path, names)

@@ -47,34 +47,6 @@ def write_data(
     Only names, types and values are written: no metadata of the file that the table
     came from, and no category that no record has.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame or polars.LazyFrame
-        The table; a lazy one is written some records after others where the format can be.
-    path : pathlib.Path
-        The file; it must not exist.
-    text : TextFormat or None
-        How text is written, where the format is text; by default as the format is.
-    escape_formulas : bool
-        Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
-    form : Format, optional
-        By default that of the file's name.
-    labels : mapping of str to Labels, optional
-        By column: what the file says of it in words, where its format has a place for that.
-
-    Returns
-    -------
-    str
-        SHA-256 of the file's bytes, in hexadecimal digits.
-
-    Raises
-    ------
-    FileError
-        The file exists or cannot be written, or the table holds what CSV or the
-        encoding cannot. Nothing is left behind.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "data.csv")
@@ -86,7 +58,13 @@ def write_data(
     if not form.is_written_lazily:
         frame = collected(frame)
     how = form.text(text)
-    written = partial(form.load().batches, text=how, escape_formulas=escape_formulas, labels=labels)
+    written = partial(
+        form.load().batches,
+        text=how,
+        escape_formulas=escape_formulas,
+        labels=labels,
+        name=form.name,
+    )
     try:
         file = path.open("xb")
     except FileExistsError:
@@ -122,13 +100,7 @@ def write_data(
 
 
 def collected(frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
-    """Return a table in memory.
-
-    Raises
-    ------
-    DataError
-        If a lazy one does not fit.
-    """
+    """Return a table in memory."""
     if isinstance(frame, pl.DataFrame):
         return frame
     check_held(height_of(frame), len(frame.collect_schema()))
