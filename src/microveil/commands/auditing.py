@@ -56,11 +56,6 @@ def audit_release(
     """Audit a release that was written: what its manifest says was asked, of the same table.
 
     The file that was protected is by default the one of its name beside the release or here.
-
-    Raises
-    ------
-    FileError
-        If the manifest or the file is not there, or is another.
     """
     released_by = request_of(folder)
     path = original_of(folder, released_by) if original is None else original

@@ -115,13 +115,7 @@ class ReleasedRequest:
 
 
 def request_of(folder: str | Path) -> ReleasedRequest:
-    """Read back what was asked of the release in a folder.
-
-    Raises
-    ------
-    FileError
-        If its manifest cannot be read, or is not that of a file.
-    """
+    """Read back what was asked of the release in a folder."""
     place = Path(folder)
     manifest = _manifest_of(place)
     try:

@@ -93,11 +93,6 @@ def protect_file(
     with commas; and of the file ``recipe``, ``text``, how a CSV file is written, ``bounds_alpha``,
     to read bounds that are not declared off the data, stretched by this factor, and
     ``decimals_from_data``, to read resolutions so.
-
-    Raises
-    ------
-    MicroveilError
-        If anything breaks a rule; nothing is written then.
     """
     check_absent(Path(folder), overwrite=overwrite)
     if into is not None:
@@ -391,15 +386,7 @@ def _written_whole(drawn: Drawn, planned: Plan) -> Frame:
 def inspect_file(
     path: str | Path, text: TextFormat | None, output: Path | None, **asked: Any
 ) -> tuple[SourceFile, ProposedRecipe]:
-    """Look at a file and propose a recipe, written to ``output`` where one is given.
-
-    Raises
-    ------
-    FileError
-        If ``output`` exists already or cannot be written.
-    RequestError
-        If what is asked for breaks a rule.
-    """
+    """Look at a file and propose a recipe, written to ``output`` where one is given."""
     source, proposed = look_at_file(path, text, **asked)
     if output is not None:
         _write_new(output, proposed.text)
@@ -408,13 +395,7 @@ def inspect_file(
 
 @stands_alone
 def write_form(path: str | Path, text: TextFormat | None, output: Path) -> None:
-    """Write the form of a codebook for the columns of a file: their kinds, nothing of their values.
-
-    Raises
-    ------
-    FileError
-        If ``output`` exists already or cannot be written.
-    """
+    """Write the form of a codebook for the columns of a file: their kinds, and no values."""
     table = open_table(labelled(open_file(path, text=text).read()))
     _write_new(output, empty_codebook({name: table.kind(name) for name in table.names}))
 

@@ -70,11 +70,6 @@ def proposed_recipe(
     It holds roles and types as they are proposed, what the file itself declares, and whatever is
     ``asked``, as `protect` takes it. What else was seen in the values stands in it only where they
     are asked for. ``text`` says how the file is written that the table came from.
-
-    Raises
-    ------
-    RequestError
-        If what is asked for breaks a rule, or its method does not cover its scope.
     """
     given = _checked(asked)
     look = _looked(table, given, show_values=show_values)

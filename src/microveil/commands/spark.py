@@ -11,7 +11,7 @@ from microveil.commands.asking import with_named_values, with_names_resolved
 from microveil.commands.custodians import kept_of_recipe
 from microveil.errors import EngineError, FileError, RequestError
 from microveil.files.formats import files_of_folder
-from microveil.files.parquet_folder import check_parts
+from microveil.files.parquet_format import check_parts
 from microveil.files.parts import address_of, digest_of_parts
 from microveil.protect.declarations import with_codebook
 from microveil.protect.recipe import merged, read_recipe
@@ -35,13 +35,7 @@ def release_in_spark(
     recipe: str | Path | Mapping[str, Any] | None,
     progress: Callable[[str], None],
 ) -> Release:
-    """Protect a table of Parquet files, which are here and wherever executors run.
-
-    Raises
-    ------
-    MicroveilError
-        If anything breaks a rule.
-    """
+    """Protect a table of Parquet files, which are here and wherever executors run."""
     of_recipe = {} if recipe is None else read_recipe(recipe)
     if arguments.get("accept") or of_recipe.get("accept"):
         raise RequestError(

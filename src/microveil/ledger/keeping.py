@@ -153,8 +153,6 @@ def ledger_place(
 ) -> Path | None:
     """Say which file a release is recorded in, if any, and refuse one that cannot be used.
 
-    Examples
-    --------
     >>> ledger_place("release", "households 2025").name
     'microveil-ledger.jsonl'
     """
@@ -182,13 +180,6 @@ def ledger_place(
 def read_ledger(place: str | Path) -> Ledger:
     """Read a ledger.
 
-    Raises
-    ------
-    FileError
-        If there is none, others than its owner can read it, or a line is not as it was written.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     read_ledger(Path(folder, "nothing"))
