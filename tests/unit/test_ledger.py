@@ -18,7 +18,7 @@ from microveil.errors import FileError, RequestError
 from microveil.files.folders import write_folders
 from microveil.ledger import Entry, Ledger, Recording, Spent, read_ledger
 from microveil.ledger import keeping as ledger_keeping
-from microveil.ledger.totals import Totals
+from microveil.ledger.entries import Totals
 
 PEOPLE = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "HOME": np.array(list("abcabc"))}
 BOUNDS = {"AGE": (0, 120)}

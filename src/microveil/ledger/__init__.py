@@ -5,8 +5,7 @@ process that dies in between may count a release that never appeared, and never 
 did. See docs/ledger.md.
 """
 
-from microveil.ledger.entries import Entry, Spent
+from microveil.ledger.entries import Entry, Spent, Totals
 from microveil.ledger.keeping import Ledger, Recording, ledger_place, read_ledger
-from microveil.ledger.totals import Totals
 
 __all__ = ["Entry", "Ledger", "Recording", "Spent", "Totals", "ledger_place", "read_ledger"]

@@ -1,31 +1,31 @@
-"""A line of the ledger: one release, and the budget it spent."""
+"""What stands in a ledger: a line for each release, and what those of a population come to."""
 
 import datetime
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
 from microveil.guarantee import Guarantee, Model, Scope, Unit
-from microveil.text import readable
+from microveil.guarantee.budget import six_digits
+from microveil.text import one_line, readable
+from microveil.text.document import Items, plain
 
-__all__ = ["SCOPES", "Entry", "Spent"]
+__all__ = ["Entry", "ScopeSum", "Spent", "Totals"]
 
 SCOPES = tuple(scope.value for scope in Scope)
 # What a line holds as it is.
-_PLAIN = {
-    **dict.fromkeys(("time", "population", "folder", "method"), str),
-    "seeded": bool,
-    "kept": int,
-}
+_PLAIN: Mapping[str, type] = {
+    "time": str, "population": str, "folder": str, "method": str, "seeded": bool, "kept": int,
+}  # fmt: skip
+# An exact fraction that is longer is not shown beside its decimals.
+LONGEST_SHOWN = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
     """An epsilon and a delta, exactly.
 
-    Examples
-    --------
     >>> Spent(epsilon=Fraction(1, 10)) + Spent(epsilon=Fraction(1, 5))
     Spent(epsilon=Fraction(3, 10), delta=Fraction(0, 1))
     """
@@ -36,6 +36,11 @@ class Spent:
     def __add__(self, other: "Spent") -> "Spent":
         """Add both: sequential composition of differential privacy."""
         return Spent(epsilon=self.epsilon + other.epsilon, delta=self.delta + other.delta)
+
+    @classmethod
+    def of(cls, epsilon: Fraction | None, delta: Fraction) -> "Spent | None":
+        """Return both; None without an epsilon."""
+        return None if epsilon is None else cls(epsilon=epsilon, delta=delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Return both as numbers, and exactly as fractions in text."""
@@ -79,9 +84,8 @@ class Entry:
     ) -> "Entry":
         """Make the line of a release that is about to appear; a seed protects nobody."""
         seeded = guarantee.randomness == "seeded"
-        budget = (guarantee.epsilon, guarantee.delta)
-        covers = {
-            scope.value: (cover.exact_epsilon, cover.exact_delta)
+        spent = {
+            scope.value: None if seeded else Spent.of(cover.exact_epsilon, cover.exact_delta)
             for scope, cover in guarantee.scopes.by_scope.items()
         }
         return cls(
@@ -91,8 +95,8 @@ class Entry:
             method=guarantee.method,
             model=Model.NONE if seeded else guarantee.model,
             seeded=seeded,
-            budget=None if seeded else _spent(*budget),
-            scopes={name: None if seeded else _spent(*covers[name]) for name in SCOPES},
+            budget=None if seeded else Spent.of(guarantee.epsilon, guarantee.delta),
+            scopes={name: spent[name] for name in SCOPES},
             kept=len(guarantee.kept),
             digest=digest,
             # Clusters count records, whose epsilons do not add up to a unit's.
@@ -104,15 +108,10 @@ class Entry:
         return {
             "schema": 1,
             "event": "announced",  # it counts, whether or not the release did appear
-            "time": self.time,
-            "population": self.population,
-            "folder": self.folder,
-            "method": self.method,
+            **{name: getattr(self, name) for name in _PLAIN},
             "model": self.model.value,
-            "seeded": self.seeded,
             "budget": self.budget and self.budget.to_dict(),
             "scopes": {name: spent and spent.to_dict() for name, spent in self.scopes.items()},
-            "kept": self.kept,
             "input": self.digest,
             # Earlier versions knew no units, and protected records.
             **({} if self.unit.column is None else {"unit": self.unit.to_dict()}),
@@ -133,14 +132,114 @@ class Entry:
             same = entry.to_dict() == written
         except (AttributeError, KeyError, TypeError, ArithmeticError):
             raise ValueError from None
-        kinds = all(isinstance(written[name], kind) for name, kind in _PLAIN.items())
-        texts = (entry.digest or "", entry.unit.column or "")
-        rows = entry.unit.max_rows
+        texts, rows = (entry.digest or "", entry.unit.column or ""), entry.unit.max_rows
+        typed = all(isinstance(written[name], kind) for name, kind in _PLAIN.items())
         of_unit = type(rows) is int and rows > 0 and all(isinstance(text, str) for text in texts)
-        if not (same and kinds and of_unit):
+        if not (same and typed and of_unit):
             raise ValueError
         return entry
 
 
-def _spent(epsilon: Fraction | None, delta: Fraction) -> Spent | None:
-    return None if epsilon is None else Spent(epsilon=epsilon, delta=delta)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeSum:
+    """The sum at one scope, over the releases that cover it by differential privacy."""
+
+    spent: Spent
+    n_releases: int
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry], scope: str) -> "ScopeSum":
+        """Add up what was spent at a scope."""
+        entries = [own for own in entries if own.model is Model.DIFFERENTIAL_PRIVACY]
+        spent = [own.scopes[scope] for own in entries if not own.seeded]
+        covering = [own for own in spent if own is not None]
+        return cls(spent=sum(covering, Spent(epsilon=Fraction(0))), n_releases=len(covering))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What the releases of one population come to, as far as the ledger knows of them.
+
+    Releases are counted by the model in force, those drawn from a seed apart. `n_of_units` protect
+    all records of a unit together, those of the columns `units`. `n_same_file` are of the file
+    that was asked about, under this population and, `n_same_file_elsewhere`, under others.
+    """
+
+    population: str
+    begun: str
+    n_releases: int
+    sums: Mapping[str, ScopeSum]
+    n_differential_privacy: int
+    n_individual: int
+    n_k_anonymity: int
+    n_none: int
+    n_seeded: int
+    n_with_kept_columns: int
+    units: tuple[str, ...]
+    n_of_units: int
+    n_same_file: int
+    n_same_file_elsewhere: int
+    n_populations: int
+
+    @classmethod
+    def of(
+        cls, entries: Iterable[Entry], population: str, *, begun: str, digest: str | None = None
+    ) -> "Totals":
+        """Add up the lines of a population; count those of the file with a keyed digest."""
+        everything = list(entries)
+        ours = [entry for entry in everything if entry.population == population]
+        of_file = [entry for entry in everything if digest is not None and entry.digest == digest]
+        models = [None if entry.seeded else entry.model for entry in ours]
+        units = [entry.unit.column for entry in ours if entry.unit.column is not None]
+        n_same_file = sum(entry.population == population for entry in of_file)
+        return cls(
+            population=population,
+            begun=begun,
+            n_releases=len(ours),
+            sums={name: ScopeSum.of(ours, name) for name in SCOPES},
+            n_differential_privacy=models.count(Model.DIFFERENTIAL_PRIVACY),
+            n_individual=models.count(Model.INDIVIDUAL),
+            n_k_anonymity=models.count(Model.K_ANONYMITY),
+            n_none=models.count(Model.NONE),
+            n_seeded=models.count(None),
+            n_with_kept_columns=sum(entry.kept > 0 for entry in ours),
+            units=tuple(dict.fromkeys(units)),
+            n_of_units=len(units),
+            n_same_file=n_same_file,
+            n_same_file_elsewhere=len(of_file) - n_same_file,
+            n_populations=len({entry.population for entry in everything}),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the totals as plain values, and in words."""
+        left_out = {"units"} if self.n_of_units else {"units", "n_of_units"}
+        sums = {
+            name: {"n_releases": found.n_releases, **found.spent.to_dict()}
+            for name, found in self.sums.items()
+        }
+        told = {name: own for name, own in _fields(self).items() if name not in left_out}
+        return {**told, "sums": sums, "in_words": list(self.in_words())}
+
+    def in_words(self) -> tuple[str, ...]:
+        """Return the totals as sentences, each by itself a line."""
+        from microveil.text.templates import document_of
+
+        told = {**_fields(self), "units": [*map(one_line, self.units)], "figure": _figure}
+        (sentences,) = document_of("ledger/totals.jinja", **told).blocks
+        assert isinstance(sentences, Items)  # noqa: S101 -- as the template has it
+        return tuple(map(plain, sentences.items))
+
+
+def _fields(totals: Totals) -> dict[str, Any]:
+    return {each.name: getattr(totals, each.name) for each in fields(totals)}
+
+
+def _figure(number: Fraction) -> str:
+    """Write six digits, rounded up, and the fraction where they are not all of it.
+
+    >>> _figure(Fraction(3, 10)), _figure(Fraction(1, 3))
+    ('0.3', '0.333334 (exactly 1/3)')
+    """
+    shown, exact = six_digits(number), str(number)
+    is_all = Fraction(shown) == number or len(exact) > LONGEST_SHOWN
+    return shown if is_all else f"{shown} (exactly {exact})"

@@ -16,8 +16,7 @@ from typing import Any
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files.disk import check_name, locked, written_whole
 from microveil.guarantee import Guarantee
-from microveil.ledger.entries import Entry
-from microveil.ledger.totals import Totals
+from microveil.ledger.entries import Entry, Totals
 
 __all__ = ["Ledger", "Recording", "ledger_place", "read_ledger"]
 
@@ -52,14 +51,8 @@ class Ledger:
             try:
                 entries.append(Entry.from_dict(json.loads(line.decode())))
             except (ValueError, RecursionError):  # bytes that are no text among them
-                if number <= len(lines) or contents.endswith(b"\n"):
-                    raise _broken(place, number) from None
-                raise FileError(
-                    f"{place}, line {number}",
-                    "the last line must be whole, and it is cut short, as when a process is "
-                    "killed while it writes it, before its release appears",
-                    "remove what is there of the line if no release came of it, else restore it",
-                ) from None
+                is_cut = number > len(lines) and not contents.endswith(b"\n")
+                raise _broken(place, number, is_cut=is_cut) from None
         return replace(begun, entries=tuple(entries))
 
     def first_line(self) -> bytes:
@@ -89,7 +82,8 @@ class Recording:
     def expected(self) -> Totals:
         """Return what the population's releases come to once this one is among them."""
         ledger = read_ledger(self.place) if self.place.exists() else Ledger.new()
-        return self._added(ledger).totals(self.population, sha256=self.sha256)
+        ledger = replace(ledger, entries=(*ledger.entries, self._entry(ledger)))
+        return ledger.totals(self.population, sha256=self.sha256)
 
     def announce(self) -> None:
         """Add the line to the ledger, which is begun if it is not there, and bring it to the disk.
@@ -101,16 +95,14 @@ class Recording:
             with locked(place.with_name(f".{place.name}.lock"), wait=True):
                 before = _identity(place)
                 contents = Ledger.new().first_line() if before is None else _contents(place)
-                entry = self._added(Ledger.read(contents, place)).entries[-1]
-                # An editor may have taken the last end of line.
-                lines = contents.removesuffix(b"\n") + b"\n" + _line(entry.to_dict())
+                line = _line(self._entry(Ledger.read(contents, place)).to_dict())
 
                 def write(part: Path) -> None:
-                    part.write_bytes(lines)
+                    # An editor may have taken the last end of line.
+                    part.write_bytes(contents.removesuffix(b"\n") + b"\n" + line)
                     if _identity(place) != before:
-                        raise FileError(
-                            f"{place}", "the ledger was replaced meanwhile", "run it again"
-                        )
+                        rule = "the ledger was replaced meanwhile"
+                        raise FileError(f"{place}", rule, "run it again")
 
                 written_whole(place, write, private=True)
         except OSError as error:
@@ -137,14 +129,9 @@ class Recording:
             )
             raise FileError(error.place, rule, error.remedy) from None
 
-    def _added(self, ledger: Ledger) -> Ledger:
-        entry = Entry.of(
-            self.guarantee,
-            population=self.population,
-            folder=self.folder,
-            digest=ledger.digest(self.sha256),
-        )
-        return replace(ledger, entries=(*ledger.entries, entry))
+    def _entry(self, ledger: Ledger) -> Entry:
+        said = {"population": self.population, "folder": self.folder}
+        return Entry.of(self.guarantee, **said, digest=ledger.digest(self.sha256))
 
 
 @stands_alone
@@ -159,11 +146,9 @@ def ledger_place(
     if population is None:
         if ledger is None:
             return None
-        raise RequestError(
-            "ledger",
-            "it counts the releases of a population, and none is named",
-            "name it: population='...' (--population NAME), or leave the ledger out",
-        )
+        rule = "it counts the releases of a population, and none is named"
+        remedy = "name it: population='...' (--population NAME), or leave the ledger out"
+        raise RequestError("ledger", rule, remedy)
     public = Path(os.path.abspath(folder))  # noqa: PTH100 - a link is refused, not followed
     place = Path(os.path.abspath(ledger or public.with_name(NAME)))  # noqa: PTH100
     check_name(place)
@@ -178,15 +163,7 @@ def ledger_place(
 
 @stands_alone
 def read_ledger(place: str | Path) -> Ledger:
-    """Read a ledger.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read_ledger(Path(folder, "nothing"))
-    Traceback (most recent call last):
-        ...
-    microveil.errors.FileError: ...the ledger must be readable and writable for you, ...
-    """
+    """Read a ledger, which only its owner can read, and each line of which is as it was written."""
     try:
         return Ledger.read(_contents(Path(place)), Path(place))
     except OSError as error:
@@ -206,11 +183,9 @@ def _head(line: bytes, place: Path) -> Ledger:
     except (ValueError, TypeError, KeyError, RecursionError):
         ours = False
     if not ours:
-        raise FileError(
-            f"{place}",
-            "it must be a ledger of releases that microveil began, and it is something else",
-            "name another file with --ledger, or restore the ledger from a copy",
-        )
+        rule = "it must be a ledger of releases that microveil began, and it is something else"
+        remedy = "name another file with --ledger, or restore the ledger from a copy"
+        raise FileError(f"{place}", rule, remedy)
     if schema != HEAD["schema"]:
         rule = "it was written by a version of microveil that this one does not know"
         raise FileError(f"{place}", rule, "use a newer version")
@@ -219,12 +194,16 @@ def _head(line: bytes, place: Path) -> Ledger:
     return Ledger(begun=begun, key=bytes.fromhex(key))
 
 
-def _broken(place: Path, number: int) -> FileError:
-    return FileError(
-        f"{place}, line {number}",
-        "each line must be as microveil wrote it, and this one is not",
-        "restore it from a copy: a line that cannot be read is a release that is not counted",
-    )
+def _broken(place: Path, number: int, *, is_cut: bool = False) -> FileError:
+    rule = "each line must be as microveil wrote it, and this one is not"
+    remedy = "restore it from a copy: a line that cannot be read is a release that is not counted"
+    if is_cut:
+        rule = (
+            "the last line must be whole, and it is cut short, as when a process is killed while "
+            "it writes it, before its release appears"
+        )
+        remedy = "remove what is there of the line if no release came of it, else restore it"
+    return FileError(f"{place}, line {number}", rule, remedy)
 
 
 def _check_outside(place: Path, public: Path) -> None:
@@ -235,12 +214,11 @@ def _check_outside(place: Path, public: Path) -> None:
         published = all(os.path.isfile(around / name) for name in PUBLISHED)  # noqa: PTH113 -- never raises
         replaced = around.name.endswith("-custodian") and os.path.isfile(around / CUSTODIANS)  # noqa: PTH113
         if published or replaced or any(_same(around, target) for target in targets):
-            raise FileError(
-                f"{place}",
+            rule = (
                 "a ledger must not lie within the folders of a release: it would be published, "
-                "or be lost when the release is replaced",
-                "name a file beside them with --ledger",
+                "or be lost when the release is replaced"
             )
+            raise FileError(f"{place}", rule, "name a file beside them with --ledger")
 
 
 def _same(path: Path, other: Path) -> bool:
