@@ -1,9 +1,8 @@
 """Arrow IPC files, which Feather files of version 2 are too."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -11,7 +10,7 @@ from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat
 from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, opened_by, to_publish
 
-__all__ = ["batches", "opened", "outlined"]
+__all__ = ["opened", "outlined", "write"]
 
 _OF_A_FILE = b"ARROW1"  # what begins otherwise may be the same table as a stream
 
@@ -33,15 +32,12 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
     return Outline(kinds={name: kind_of(dtype) for name, dtype in schema.items()})
 
 
-def batches(
-    frame: pl.DataFrame,
-    **_how: Any,  # it holds no formulas, and has no place for labels
-) -> Iterator[bytes | memoryview]:
+def write(frame: pl.DataFrame, file: IO[bytes], **_how: Any) -> None:
     """Write a table in one part, as every reader of Arrow knows its types."""
-    buffer = io.BytesIO()
     present = pl.DataFrame([_without_hidden(column) for column in to_publish(frame)])
+    buffer = io.BytesIO()
     present.write_ipc(buffer, compat_level=pl.CompatLevel.oldest())
-    yield buffer.getbuffer()
+    file.write(buffer.getbuffer())
 
 
 def _without_hidden(column: pl.Series) -> pl.Series:

@@ -72,41 +72,20 @@ class Names:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carries:
-    """What files of a format can hold; None where nothing limits it.
+    """What files of a format can hold; None where nothing limits it."""
 
-    Attributes
-    ----------
-    names : Names or None
-        What columns may be called.
-    whole, decimal : float or None
-        How large whole numbers may be, at most 64 bits, and below which size decimal ones stay.
-    has_truths : bool
-        Whether there are truth values: else they are the whole numbers 0 and 1.
-    first_year : int
-        Before it there is no date; the last year is 9999.
-    moments : {"ms", "us"} or None
-        Of which unit moments are whole numbers.
-    text : Most or None
-        The longest text.
-    records, columns : int or None
-        How many there may be.
-    labels : mapping of str to Most or None
-        The parts of `Labels` that have a place, and how long their text may be.
-    codes : tuple of int, or None
-        Between which whole numbers the codes lie that have labels, where no others have any.
-    """
-
-    names: Names | None = None
-    whole: int | None = None
-    decimal: float | None = None
-    has_truths: bool = True
-    first_year: int = 1
-    moments: Literal["ms", "us"] | None = None
+    names: Names | None = None  # what columns may be called
+    whole: int | None = None  # how large whole numbers may be, at most 64 bits
+    decimal: float | None = None  # below which size decimal numbers stay
+    has_truths: bool = True  # else truth values are the whole numbers 0 and 1
+    first_year: int = 1  # before it there is no date; the last is 9999
+    moments: Literal["ms", "us"] | None = None  # the unit of which moments are whole numbers
     text: Most | None = None
     records: int | None = None
     columns: int | None = None
+    # The parts of `Labels` that have a place, and how long their text may be.
     labels: Mapping[str, Most | None] = field(default_factory=dict)
-    codes: tuple[int, int] | None = None
+    codes: tuple[int, int] | None = None  # between which whole codes alone have labels
 
     @property
     def has_all_labels(self) -> bool:

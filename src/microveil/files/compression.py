@@ -1,4 +1,4 @@
-"""Compressed files: unpacked into memory as far as it reaches, and packed part by part."""
+"""Compressed files: unpacked into memory as far as it reaches, and packed."""
 
 import gzip
 import io
@@ -6,15 +6,16 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
 from microveil.table import memory
 
-__all__ = ["COMPRESSIONS", "beginning", "check_fits", "joined", "packed", "unpacked"]
+__all__ = ["COMPRESSIONS", "beginning", "check_fits", "joined", "packing", "unpacked"]
 
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 # Of free memory: the parts are put together, or a table is made of them, and both must fit.
@@ -27,7 +28,7 @@ class _Compression:
 
     suffix: str
     opened: Callable[[io.BytesIO], Any]
-    packer: Callable[[], Any]
+    packing: Callable[[IO[bytes]], Any]
     error: Callable[[], type[Exception]]
 
 
@@ -41,14 +42,15 @@ COMPRESSIONS = {
     "gzip": _Compression(
         suffix=".gz",
         opened=lambda raw: gzip.GzipFile(fileobj=raw),
-        packer=lambda: zlib.compressobj(wbits=16 + zlib.MAX_WBITS),  # gzip, by zlib's number for it
+        # Its header names neither file nor time.
+        packing=lambda file: gzip.GzipFile("", "wb", 6, file, 0),
         error=lambda: zlib.error,
     ),
     "zstd": _Compression(
         suffix=".zst",
         opened=lambda raw: _zstd().ZstdFile(raw),
-        packer=lambda: _zstd().ZstdCompressor(
-            options={_zstd().CompressionParameter.checksum_flag: 1}
+        packing=lambda file: _zstd().ZstdFile(
+            file, "wb", options={_zstd().CompressionParameter.checksum_flag: 1}
         ),
         error=lambda: _zstd().ZstdError,
     ),
@@ -63,8 +65,7 @@ def _parts(raw: bytes, compression: str) -> Iterator[bytes]:
 def unpacked(path: Path, raw: bytes, compression: str) -> bytes:
     r"""Unpack a compressed file, of one part or several; refuse one that is broken or too large.
 
-    >>> packing = packed(iter([b"AGE", b"\n41"]), "gzip")
-    >>> unpacked(Path("people.csv.gz"), b"".join(packing), "gzip")
+    >>> unpacked(Path("people.csv.gz"), gzip.compress(b"AGE\n41"), "gzip")
     b'AGE\n41'
     """
     try:
@@ -133,9 +134,11 @@ def _cut(path: Path, compression: str) -> FileError:
     return FileError(str(path), rule, remedy)
 
 
-def packed(batches: Iterator[bytes | memoryview], compression: str) -> Iterator[bytes | memoryview]:
-    """Compress a file part by part; the header names neither file nor time."""
-    stream = COMPRESSIONS[compression].packer()
-    for batch in batches:
-        yield stream.compress(batch)
-    yield stream.flush()
+@contextmanager
+def packing(file: IO[bytes], compression: str | None) -> Iterator[IO[bytes]]:
+    """Give what a file that is to be compressed is written into; itself, if it is not to be."""
+    if compression is None:
+        yield file
+        return
+    with COMPRESSIONS[compression].packing(file) as packed:
+        yield packed

@@ -3,9 +3,10 @@
 import codecs
 import io
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import polars as pl
 
@@ -16,7 +17,7 @@ from microveil.files.compression import beginning
 from microveil.files.declared import Outline
 from microveil.files.encoding import as_utf8, by_mark, check_readable, check_utf8
 from microveil.files.file_bytes import FileBytes
-from microveil.files.formats import format_of
+from microveil.files.formats import Cells, format_of
 from microveil.files.formulas import escaped
 from microveil.files.structure import check_structure, names_in
 from microveil.files.text import TextFormat, place
@@ -25,7 +26,7 @@ from microveil.table.column_files import ColumnFiles, columns_of, height_of, sid
 from microveil.table.memory import check_reading
 from microveil.table.threads import in_threads, made_ahead
 
-__all__ = ["batches", "opened", "opened_lazily", "outlined"]
+__all__ = ["opened", "opened_lazily", "outlined", "write"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
 _HEAD = 1 << 20  # bytes in which the header is looked for
@@ -84,26 +85,20 @@ class _Opened:
         self.labels: Mapping[str, Labels] = {}  # the file has no place for them
         self._missing: dict[str, list[str]] = {}
 
-    def read(
-        self,
-        decimals: Collection[str],
-        as_text: Callable[[str], bool],
-        of_one_kind: Callable[[str], bool],
-        missing: Callable[[str], Collection[str]],
-    ) -> pl.DataFrame | pl.LazyFrame:
+    def read(self, cells: Cells) -> pl.DataFrame | pl.LazyFrame:
         """Read numbers as polars reads them, and where it may differ from our rules as text."""
         self._missing = {
             name: list(words)
             for name in self.names
-            if not as_text(name) and (words := missing(name))
+            if not cells.as_text(name) and (words := cells.missing(name))
         }
         if not self.structure.is_ascii:
             check_utf8(self.path, self.data, self.text)
         sample = self._sample()
-        dtypes = self._dtypes(sample, decimals, as_text)
+        dtypes = self._dtypes(sample, cells)
         frame = self._waiting(self._pieces(dtypes, sample))
         frame = self._with_late(frame, [name for name in self.names if dtypes[name] is None])
-        self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
+        self._refuse_mixtures(frame, cells)
         return self._table(frame)
 
     def _waiting(self, pieces: Iterator[pl.DataFrame]) -> pl.LazyFrame:
@@ -113,14 +108,12 @@ class _Opened:
     def _table(self, frame: pl.LazyFrame) -> pl.DataFrame | pl.LazyFrame:
         return frame.collect()
 
-    def _dtypes(
-        self, sample: pl.DataFrame, decimals: Collection[str], as_text: Callable[[str], bool]
-    ) -> dict[str, pl.DataType | None]:
+    def _dtypes(self, sample: pl.DataFrame, cells: Cells) -> dict[str, pl.DataType | None]:
         """Type of each column, None where it has no value among the first records."""
         found: dict[str, pl.DataType | Misfit | None] = {}
         for name, unlike in zip(self.names, self.structure.unlike_numbers, strict=True):
-            if name in decimals or as_text(name):
-                found[name] = pl.Float64() if name in decimals else pl.String()
+            if name in cells.decimals or cells.as_text(name):
+                found[name] = pl.Float64() if name in cells.decimals else pl.String()
                 continue
             found[name] = infer(sample[name], self.text)
             if unlike and not isinstance(found[name], pl.Date):  # of the first thousand years
@@ -234,12 +227,12 @@ class _Opened:
             return frame
         return side_by_side({name: found.get(name, frame) for name in self.names}, None)
 
-    def _refuse_mixtures(self, frame: pl.LazyFrame, of_one_kind: Callable[[str], bool]) -> None:
+    def _refuse_mixtures(self, frame: pl.LazyFrame, cells: Cells) -> None:
         schema = frame.collect_schema()
 
         def mixed(number: int) -> Misfit | None:
             name = self.names[number]
-            if schema[name] != pl.String or not of_one_kind(name):
+            if schema[name] != pl.String or cells.as_text(name) or not cells.of_one_kind(name):
                 return None
             # A code makes a column text wherever it stands, other words at its beginning.
             n_first = None if self.structure.unlike_numbers[number] else N_SAMPLE
@@ -260,12 +253,12 @@ class _OpenedLazily(_Opened):
 
     def __init__(self, path: Path, data: FileBytes, text: TextFormat, beside: Path) -> None:
         super().__init__(path, data, text)
-        self._file, self._files = data, ColumnFiles(beside)
+        self._files = ColumnFiles(beside)
 
-    def read(self, *how: Any) -> pl.DataFrame | pl.LazyFrame:
+    def read(self, cells: Cells) -> pl.DataFrame | pl.LazyFrame:
         """Read it as one in memory; nothing waits of a file that is refused."""
         try:
-            return super().read(*how)
+            return super().read(cells)
         except BaseException:
             self._files.close()
             raise
@@ -274,7 +267,6 @@ class _OpenedLazily(_Opened):
         return self._files.put_all(pieces)
 
     def _table(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        self._file.check_unchanged()
         return self._files.held_by(frame)
 
 
@@ -282,13 +274,14 @@ def _column(frame: pl.LazyFrame, name: str) -> pl.Series:
     return columns_of(frame)[name].select(name).collect().to_series()
 
 
-def batches(
+def write(
     frame: pl.DataFrame | pl.LazyFrame,
-    text: TextFormat | None,
+    file: IO[bytes],
     *,
+    text: TextFormat | None,
     escape_formulas: bool,
     **_how: Any,  # it has no place for labels
-) -> Iterator[bytes | memoryview]:
+) -> None:
     """Write a table, some ten thousand records at a time, of many columns or long text fewer."""
     text = text or TextFormat()
     encode = None if text.codec == "utf-8" else _encoder(text)
@@ -312,8 +305,9 @@ def batches(
         )
         return buffer.getbuffer()
 
-    for made in made_ahead(written, range(0, max(n_records, 1), at_once)):
-        yield made if encode is None else encode(bytes(made).decode())
+    with closing(made_ahead(written, range(0, max(n_records, 1), at_once))) as parts:
+        for part in parts:
+            file.write(part if encode is None else encode(bytes(part).decode()))
 
 
 def _encoder(text: TextFormat) -> Callable[[str], bytes]:

@@ -14,24 +14,14 @@ __all__ = ["Outline", "kind_of"]
 class Outline:
     """The columns of a table, as its file declares them.
 
-    Attributes
-    ----------
-    kinds : mapping of str to Kind or None
-        By column, in their order. None where only the values show it: of a file of text, and of
-        moments, which are dates where all of them are midnights. Values may make a column
-        another that is declared as decimal, and is text where its digits are too many for a
-        float; or as whole, and is decimal where a statistical package shows it without decimals.
-    n_records : int or None
-        None where the file does not say it.
-
-    Examples
-    --------
-    >>> Outline(kinds={"AGE": Kind.WHOLE, "SEEN": None}).n_records is None
-    True
+    A kind is None where only the values show it: of text, and of moments, which are dates where all
+    of them are midnights. Values may make a column another that is declared as decimal, and is
+    text where its digits are too many for a float; or as whole, and is decimal where a
+    statistical package shows it without decimals.
     """
 
-    kinds: Mapping[str, Kind | None]
-    n_records: int | None = None
+    kinds: Mapping[str, Kind | None]  # in the order of the columns
+    n_records: int | None = None  # None where the file does not say it
 
 
 def kind_of(dtype: pl.DataType) -> Kind | None:

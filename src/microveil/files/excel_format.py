@@ -12,10 +12,10 @@ import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -25,12 +25,12 @@ from microveil.files.carries import EXACT, EXCEL
 from microveil.files.checking import Misfit, check_filled, check_records, fitting, within
 from microveil.files.compression import check_fits
 from microveil.files.extras import of_extra
-from microveil.files.formats import Opened
+from microveil.files.formats import Cells, Opened
 from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat
 from microveil.table import Labels
 
-__all__ = ["batches", "opened"]
+__all__ = ["opened", "write"]
 
 _MOST_WHOLE = 2.0**63
 _MIDNIGHT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00$"
@@ -87,15 +87,9 @@ class _Sheet:
         self.names = self._table.names
         self.labels: dict[str, Labels] = {}  # the file has no place for them
 
-    def read(
-        self,
-        decimals: Collection[str],
-        as_text: Callable[[str], bool],
-        of_one_kind: Callable[[str], bool],
-        missing: Callable[[str], Collection[str]],
-    ) -> pl.DataFrame:
+    def read(self, cells: Cells) -> pl.DataFrame:
         """Read the table; a whole number that no float holds is refused."""
-        frame = self._table.read(decimals, as_text, of_one_kind, missing).lazy().collect()
+        frame = self._table.read(cells).lazy().collect()
         rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
         remedy = "export the table as CSV from where it came"
         found = {
@@ -224,10 +218,11 @@ def _dates(cells: pl.DataFrame) -> list[pl.Series]:
     ]
 
 
-def batches(
+def write(
     frame: pl.DataFrame,
-    **_how: Any,  # it holds no formulas, and has no place for labels
-) -> Iterator[bytes]:
+    file: IO[bytes],
+    **_how: Any,  # text is written as text, and runs as no formula; labels have no place
+) -> None:
     """Write a table as the one sheet of a workbook."""
     library = of_extra(
         "xlsxwriter", extra="files", place="Excel", purpose="Excel files are written"
@@ -245,12 +240,12 @@ def batches(
     for place, column in enumerate(table):
         sheet.write_string(0, place, column.name)
         form = formats.get(column.dtype.base_type())
-        write = _writer(sheet, column.dtype)
+        put = _writer(sheet, column.dtype)
         for row, cell in enumerate(column, start=1):
             if cell is not None:
-                write(row, place, cell, form)
+                put(row, place, cell, form)
     book.close()
-    yield buffer.getvalue()
+    file.write(buffer.getbuffer())
 
 
 def _writer(sheet: Any, dtype: pl.DataType) -> Any:

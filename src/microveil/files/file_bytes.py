@@ -20,20 +20,6 @@ _PIECE = 1 << 19
 class FileBytes:
     r"""The bytes of a file, with what its readers ask of bytes; threads may share it.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-    skipped : int
-        So many bytes at its beginning are not looked at.
-
-    Raises
-    ------
-    OSError
-        As for ``open``. Whatever looks at bytes raises a FileError where the file has fewer than
-        it had.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "people.csv")
@@ -45,8 +31,8 @@ class FileBytes:
 
     def __init__(self, path: Path, skipped: int = 0) -> None:
         self.path, self._skipped = path, skipped
-        self._file = path.open("rb", buffering=0)
-        self._state = _state(os.fstat(self._file.fileno()))
+        self._file = path.open("rb")
+        self._size = os.fstat(self._file.fileno()).st_size
         self._reading = threading.Lock()
 
     def __del__(self) -> None:
@@ -55,7 +41,7 @@ class FileBytes:
 
     def __len__(self) -> int:
         """Return how many bytes there were when it was opened."""
-        return max(0, self._state[1] - self._skipped)
+        return max(0, self._size - self._skipped)
 
     def __getitem__(self, places: slice) -> bytes:
         """Read the bytes from a place to another."""
@@ -63,14 +49,10 @@ class FileBytes:
         try:
             with self._reading:
                 self._file.seek(self._skipped + start)
-                parts = [self._file.read(stop - start)] if stop > start else [b""]
-                # The system reads some 2 GB at most at a time.
-                while parts[-1] and start + sum(map(len, parts)) < stop:
-                    parts.append(self._file.read(stop - start - sum(map(len, parts))))
+                found = self._file.read(max(0, stop - start))
         except OSError:
             rule, remedy = "the file must be readable", "check the disk and the name"
             raise FileError(f"{self.path}", rule, remedy) from None
-        found = parts[0] if len(parts) == 1 else b"".join(parts)
         if len(found) < stop - start:
             raise _changed(self.path)
         return found
@@ -102,22 +84,10 @@ class FileBytes:
         for place in range(start, end, _PIECE):
             yield self[place : min(place + _PIECE, end)]
 
-    def digested(self) -> Iterator[bytes]:
-        """Yield all bytes, piece by piece, and refuse a file that was changed until then."""
-        yield from self.pieces()
-        self.check_unchanged()
-
-    def check_unchanged(self) -> None:
-        """Refuse a file that is not as it was when it was opened; see `check_unchanged`."""
-        check_unchanged(self.path, self._state)
-
 
 def state_of(path: Path) -> tuple[int, int, int]:
     """Return what changes where a file is written or replaced."""
-    return _state(path.stat())
-
-
-def _state(found: os.stat_result) -> tuple[int, int, int]:
+    found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 

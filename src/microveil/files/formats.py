@@ -6,7 +6,7 @@
 """
 
 import importlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the command line shows the formats without loading what rea
 
 __all__ = [
     "FORMATS",
+    "Cells",
     "Format",
     "FormatModule",
     "Opened",
@@ -32,6 +33,22 @@ __all__ = [
     "titles",
     "written_formats",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """How the cells of columns are read, by the names of these.
+
+    ``decimals`` are decimal numbers even where all look whole. Cells ``as_text`` are taken as they
+    stand: nobody calculates with them. ``of_one_kind`` says that a value or a few of another kind,
+    007 among numbers, are an error and do not make a column text: else its type would show that
+    there is such a record. ``missing`` gives the words of text that stand for a missing value.
+    """
+
+    decimals: Collection[str] = ()
+    as_text: Callable[[str], bool] = lambda _name: False
+    of_one_kind: Callable[[str], bool] = lambda _name: False
+    missing: Callable[[str], Collection[str]] = lambda _name: ()
 
 
 class Opened(Protocol):
@@ -52,83 +69,43 @@ class Opened(Protocol):
         """What the file says in words of its columns, of those that it does."""
         ...
 
-    def read(
-        self,
-        decimals: Collection[str],
-        as_text: Callable[[str], bool],
-        of_one_kind: Callable[[str], bool],
-        missing: Callable[[str], Collection[str]],
-    ) -> "polars.DataFrame | polars.LazyFrame":
-        """Read the table; see `read_file`."""
+    def read(self, cells: "Cells") -> "polars.DataFrame | polars.LazyFrame":
+        """Read the table."""
         ...
 
 
 class FormatModule(Protocol):
-    """What the module of a format offers.
+    """What the module of a format offers; a table or a query follows where a file may hold several.
 
-    Attributes
-    ----------
-    opened(path, raw, text) -> Opened
-        Check the form of a file of these bytes. Where it may hold several tables, the name of one
-        or a query may follow.
-    batches(frame, text=, escape_formulas=, labels=) -> iterator of bytes
-        Make a table's file, part by part, of a format that is written.
-    outlined(path, text) -> Outline or None
-        Say what a file declares of its columns, None where its beginning does not reach; a table
-        or a query may follow as above. Left out where a file has to be read whole.
-    opened_lazily(path, text, beside) -> Opened
-        Check the form of a file whose table is a lazy frame, what waits of it beside. Left out
-        where files have to be held.
+    ``opened(path, raw, text)`` checks the form of a file of these bytes; ``write(frame, file,
+    text=, escape_formulas=, labels=, name=)`` writes a table into a file that is open.
+    ``outlined(path, text)`` says what a file declares of its columns, None where its beginning does
+    not reach; it is left out where a file has to be read whole. ``opened_lazily(path, text,
+    beside)`` gives a lazy table, what waits of it beside; it is left out where files are held.
     """
 
     opened: Callable[..., Opened]
-    batches: Callable[..., Iterator[bytes | memoryview]]
+    write: Callable[..., None]
     outlined: "Callable[..., Outline | None]"
     opened_lazily: Callable[..., Opened]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A format of files.
+    """A format of files."""
 
-    Attributes
-    ----------
-    name, title : str
-        As it is asked for, and as it is shown.
-    suffixes : tuple of str
-        Of the names of its files; a release gets the first.
-    module : str
-        What reads and writes it, a `FormatModule`: imported when it is needed.
-    separator : str or None
-        What stands between fields where nothing else is said; None where a file is no text.
-    compression : str or None
-        How its files are compressed, one of `compression.COMPRESSIONS`; None where they are not.
-    carries : Carries
-        What its files can hold: a table that is written is held against it.
-    has_types : bool
-        Whether its files say what their columns are; else the first values do.
-    is_written : bool
-        Whether tables are written in it too.
-    has_tables : bool
-        Whether its files may hold several tables, and be asked by a query.
-    is_encoded : bool
-        Whether its files hold text in an encoding that they may not say themselves.
-    unfinished : tuple of str
-        What the names of files beside one end with, behind its own, while it is not whole.
-    """
-
-    name: str
-    title: str
-    suffixes: tuple[str, ...]
-    module: str
-    separator: str | None = None
-    compression: str | None = None
-    carries: Carries = ANYTHING
-    has_types: bool = True
+    name: str  # as it is asked for
+    title: str  # as it is shown
+    suffixes: tuple[str, ...]  # of the names of its files; a release gets the first
+    module: str  # a `FormatModule`, imported when it is needed
+    separator: str | None = None  # between fields where nothing else is said; of text alone
+    compression: str | None = None  # one of `compression.COMPRESSIONS`
+    carries: Carries = ANYTHING  # a table that is written is held against it
+    has_types: bool = True  # its files say what their columns are; else the first values do
     is_written: bool = True
-    has_tables: bool = False
-    is_encoded: bool = False
-    unfinished: tuple[str, ...] = ()
+    has_tables: bool = False  # its files may hold several tables, and be asked by a query
+    is_encoded: bool = False  # its files hold text in an encoding that they may not say themselves
+    unfinished: tuple[str, ...] = ()  # ends of names of files beside one that is not whole
 
     def __post_init__(self) -> None:
         if not self.suffixes or any(end != end.lower() or end[:1] != "." for end in self.suffixes):

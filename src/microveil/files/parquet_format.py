@@ -4,13 +4,12 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
 from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
-from microveil.files.file_bytes import check_unchanged, state_of
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
@@ -26,7 +25,6 @@ from microveil.table.memory import check_reading
 
 __all__ = [
     "LARGE",
-    "batches",
     "check_parts",
     "opened",
     "opened_lazily",
@@ -34,6 +32,7 @@ __all__ = [
     "parts_lazily",
     "parts_opened",
     "parts_outlined",
+    "write",
 ]
 
 # A table of more bytes is written row group by row group, and compressed as Spark and pandas do
@@ -61,8 +60,7 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
 
 
 def parts_opened(files: list[Path]) -> TypedTable:
-    """Read the table of several files, one after the other; refuse one that changes meanwhile."""
-    states = [state_of(path) for path in files]
+    """Read the table of several files, one after the other."""
     outlines = check_parts(files)
     schema, home = outlines[0].collect_schema(), files[0].parent
     check_no_pattern(files[0], schema.names())
@@ -72,8 +70,6 @@ def parts_opened(files: list[Path]) -> TypedTable:
     for path, outline in zip(files, outlines, strict=True):
         with _whole(path):
             parts.append(outline.collect())
-    for path, state in zip(files, states, strict=True):
-        check_unchanged(path, state)
     return TypedTable(without_metadata(home, pl.concat(parts)))
 
 
@@ -130,25 +126,20 @@ def _whole(path: Path) -> Iterator[None]:
         raise broken(path, "Parquet", error) from None
 
 
-def batches(
-    frame: pl.DataFrame | pl.LazyFrame,
-    **_how: Any,  # it holds no formulas, and has no place for labels
-) -> Iterator[bytes | memoryview]:
+def write(frame: pl.DataFrame | pl.LazyFrame, file: IO[bytes], **_how: Any) -> None:
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     if isinstance(frame, pl.LazyFrame) or frame.estimated_size() > LARGE:
-        published = to_publish(frame.lazy())
-        yield from _row_groups(published, height_of(frame))
+        _write_row_groups(to_publish(frame.lazy()), height_of(frame), file)
         return
-    buffer = io.BytesIO()
+    buffer = io.BytesIO()  # an error of the disk is then Python's
     to_publish(frame).write_parquet(buffer)
-    yield buffer.getbuffer()
+    file.write(buffer.getbuffer())
 
 
-def _row_groups(frame: pl.LazyFrame, n_records: int) -> Iterator[memoryview]:
+def _write_row_groups(frame: pl.LazyFrame, n_records: int, file: IO[bytes]) -> None:
     """Write some records after others: as many as are in memory at a time."""
     from pyarrow import ArrowException, parquet
 
-    gathered = _Gathered()
     first = frame.head(FIRST).collect()
     together = max(1, min(ROWS, BYTES * FIRST // max(1, int(first.estimated_size()))))
     schema = first.clear().to_arrow(compat_level=_LEVEL).schema
@@ -156,31 +147,10 @@ def _row_groups(frame: pl.LazyFrame, n_records: int) -> Iterator[memoryview]:
     listed = [name for name, dtype in first.schema.items() if not dtype.is_numeric()]
     try:
         with parquet.ParquetWriter(
-            gathered, schema, compression="snappy", use_dictionary=listed, write_statistics=False
+            file, schema, compression="snappy", use_dictionary=listed, write_statistics=False
         ) as writer:
             for start in range(0, n_records, together):
                 records = frame.slice(start, together).collect()
                 writer.write_table(records.to_arrow(compat_level=_LEVEL), row_group_size=together)
-                yield gathered.taken()
     except ArrowException:
         raise pl.exceptions.ComputeError("a type that Parquet has no place for") from None
-    yield gathered.taken()
-
-
-class _Gathered(io.RawIOBase):
-    """A file whose bytes are taken while it is written."""
-
-    def __init__(self) -> None:
-        self._bytes = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, part: "bytes | memoryview") -> int:  # type: ignore[override]
-        self._bytes += part
-        return len(part)
-
-    def taken(self) -> memoryview:
-        """Return what was written since."""
-        taken, self._bytes = self._bytes, bytearray()
-        return memoryview(taken)

@@ -1,10 +1,12 @@
 """Reading files of any format."""
 
-from collections.abc import Callable, Collection, Mapping
+import hashlib
+import io
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -12,14 +14,16 @@ from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import arrow_format, parquet_format
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
-from microveil.files.digest import DigestBeside, digest_of_files
+from microveil.files.file_bytes import check_unchanged, state_of
 from microveil.files.formats import (
     FORMATS,
+    Cells,
     Format,
     Opened,
     files_of_folder,
     format_of,
 )
+from microveil.files.parts import digest_of_parts
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
 from microveil.table import Labels
@@ -42,42 +46,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A table read from a file.
+    """A table read from a file."""
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, as messages name it: of a URL its host and the file's name.
-    format : Format
-        How a release of it is written: as it is stored, where that is a file.
-    frame : polars.DataFrame or polars.LazyFrame
-        The table, shape (n_records, n_columns); lazy only where that was asked for.
-    text : TextFormat or None
-        How it is written; None where nothing can be said of that.
-    digest : str
-        SHA-256 of the file's bytes, in hexadecimal digits; of a table that is in no file of those
-        that it would have as an Arrow file.
-    labels : mapping of str to Labels
-        By column: those of the file, and where its format has no place for some those of the
-        schema.json beside it.
-    database : str or None
-        Of PostgreSQL, its name.
-    table, query : str or None
-        Which table of a database, or what was asked of it.
-    never_missing : tuple of str
-        Columns that never lack a value, as the file declares.
-    """
-
-    path: Path
-    format: Format
-    frame: pl.DataFrame | pl.LazyFrame
-    text: TextFormat | None
-    digest: str
-    labels: Mapping[str, Labels]
-    database: str | None = None
+    path: Path  # as messages name it: of a URL its host and the file's name
+    format: Format  # how a release of it is written: as it is stored, where that is a file
+    frame: pl.DataFrame | pl.LazyFrame  # lazy only where that was asked for
+    text: TextFormat | None  # how it is written; None where nothing can be said of that
+    digest: str  # SHA-256 of its bytes; of a table in no file, of those it has as an Arrow file
+    labels: Mapping[str, Labels]  # the file's, or of the schema beside it
+    database: str | None = None  # of PostgreSQL, its name
     table: str | None = None
     query: str | None = None
-    never_missing: tuple[str, ...] = ()
+    never_missing: tuple[str, ...] = ()  # columns that never lack a value, as the file declares
 
     @property
     def name(self) -> str:
@@ -108,117 +88,55 @@ class SourceFile:
         return {"name": self.name, **named, "sha256": self.digest}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedFile:
     """A file whose form is checked and whose columns have names, but no types yet."""
 
-    _table: Opened
-    _digest: DigestBeside
-
-    def __init__(
-        self,
-        address: Address,
-        text: TextFormat | None = None,
-        progress: Callable[[str], None] = lambda _step: None,
-        lazily: Path | None = None,
-    ) -> None:
-        self._address = address
-        self._database: str | None = None
-        if text is not None and text.said:
-            of_each(text, address.location)
-        if files := files_in(address):
-            self._format = FORMATS["parquet"]
-            self._digest = digest_of_files(files)
-            if lazily is None:
-                self._table = parquet_format.parts_opened(files)
-            else:
-                self._table = parquet_format.parts_lazily(files, lazily)
-            self._beside = Beside(labels=self._table.labels)
-            return
-        if address.scheme == "postgresql":
-            from microveil.files import postgresql  # with its library, which others do without
-
-            table, self._database = postgresql.opened(address)
-            # A database has no file that a release of it could be written like.
-            self._table = table
-            self._format = FORMATS["parquet"]
-            self._digest = DigestBeside(arrow_format.batches(table.frame.lazy().collect()))
-            self._beside = Beside(labels=table.labels)
-            return
-        self._format = _form_at(address)
-        if lazily is None or address.is_web or not self._format.is_lazy:
-            raw = self._bytes(progress)
-            self._digest = DigestBeside([raw])
-            self._table = self._opened(raw, text)
-        else:
-            self._digest = read_by(address.path, lambda path: digest_of_files([path]))
-            module, text = self._format.load(), self._format.text(text)
-            self._table = read_by(
-                address.path, lambda path: module.opened_lazily(path, text, lazily)
-            )
-        # A release has beside it what its format cannot hold, whatever that keeps of labels.
-        is_release = (address.path.parent / "guarantee.json").is_file()
-        is_alone = address.is_web or (self._format.carries.has_all_labels and not is_release)
-        beside = None if is_alone else schema_beside(address.path, self._table.names)
-        self._beside = beside or Beside(labels=self._table.labels)
-
-    def _bytes(self, progress: Callable[[str], None]) -> bytes:
-        address = self._address
-        if address.is_web:
-            from microveil.files.download import downloaded  # what it imports takes a while
-
-            return downloaded(address, progress)
-        check_whole(address.path, self._format)
-        return _read_bytes(address.path)
-
-    def _opened(self, raw: bytes, text: TextFormat | None) -> Opened:
-        path, form = self._address.path, self._format
-        data = raw if form.compression is None else unpacked(path, raw, form.compression)
-        if form.has_tables:
-            return form.load().opened(path, data, None, self._address.table, self._address.query)
-        return form.load().opened(path, data, form.text(text))
+    address: Address
+    format: Format
+    table: Opened
+    digest: str
+    beside: Beside
+    database: str | None = None
+    states: Mapping[Path, Any]  # of files that are read piece by piece
 
     @property
     def names(self) -> list[str]:
         """The columns."""
-        return self._table.names
+        return self.table.names
 
     @property
     def labels(self) -> Mapping[str, Labels]:
         """What the file, or the schema beside it, says of its columns in words."""
-        return self._beside.labels
+        return self.beside.labels
 
     @property
     def has_types(self) -> bool:
         """Whether the file says what its columns are; words for missing values are no text then."""
-        return self._format.has_types
+        return self.format.has_types
 
-    def read(
-        self,
-        *,
-        decimals: Collection[str] = (),
-        as_text: Callable[[str], bool] = lambda _name: False,
-        of_one_kind: Callable[[str], bool] = lambda _name: False,
-        missing: Callable[[str], Collection[str]] = lambda _name: (),
-    ) -> SourceFile:
-        """Read the table; see `read_file`."""
-        said = self._beside
-        frame = self._table.read(
-            said.decimals | frozenset(decimals),
-            lambda name: as_text(name) or name in said.texts,
-            of_one_kind,
-            missing,
+    def read(self, **how: Any) -> SourceFile:
+        """Read the table; see `Cells`."""
+        given, said = Cells(**how), self.beside
+        cells = replace(
+            given,
+            decimals=said.decimals | frozenset(given.decimals),
+            as_text=lambda name: given.as_text(name) or name in said.texts,
         )
+        frame = self.table.read(cells)
+        for path, state in self.states.items():
+            check_unchanged(path, state)
         return SourceFile(
-            path=self._address.path,
-            format=self._format,
+            path=self.address.path,
+            format=self.format,
             frame=frame,
-            text=self._table.text,
-            digest=self._digest.result(),
+            text=self.table.text,
+            digest=self.digest,
             labels=said.labels,
-            database=self._database,
-            table=self._address.table,
-            query=self._address.query,
-            never_missing=getattr(self._table, "never_missing", ()),
+            database=self.database,
+            table=self.address.table,
+            query=self.address.query,
+            never_missing=getattr(self.table, "never_missing", ()),
         )
 
 
@@ -230,8 +148,77 @@ def open_file(
     progress: Callable[[str], None] = lambda _step: None,
     lazily: Path | None = None,
 ) -> OpenedFile:
-    """Open a file to see its columns before it is said how to read them."""
-    return OpenedFile(address_of(place), text, progress, lazily)
+    """Open a file to see its columns before it is said how to read them.
+
+    A table that need not be held is not, where there is a folder for what has to wait.
+    """
+    address = address_of(place)
+    if text is not None and text.said:
+        of_each(text, address.location)
+    files = files_in(address)
+    form, database, states = _form_at(address), None, dict[Path, Any]()
+    table: Opened
+    if address.scheme == "postgresql":
+        from microveil.files import postgresql  # with its library, which others do without
+
+        table, database = postgresql.opened(address)
+        buffer = io.BytesIO()
+        arrow_format.write(table.frame.lazy().collect(), buffer)
+        digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
+    elif not files and (lazily is None or address.is_web or not form.is_lazy):
+        raw = _bytes(address, form, progress)
+        digest = hashlib.sha256(raw).hexdigest()
+        table = _opened(address, form, raw, text)
+    else:
+        table, digest, states = read_by(
+            address.path, lambda path: _in_pieces(files or [path], form, text, lazily)
+        )
+    beside = Beside(labels=table.labels)
+    if address.scheme == "file" and not files:
+        # A release has beside it what its format cannot hold, whatever that keeps of labels.
+        is_release = (address.path.parent / "guarantee.json").is_file()
+        if is_release or not form.carries.has_all_labels:
+            beside = schema_beside(address.path, table.names) or beside
+    return OpenedFile(
+        address=address, format=form, table=table, digest=digest, beside=beside,
+        database=database, states=states,
+    )  # fmt: skip
+
+
+def _in_pieces(
+    files: list[Path], form: Format, text: TextFormat | None, lazily: Path | None
+) -> tuple[Opened, str, dict[Path, Any]]:
+    """Open files that are not held as they are; whatever changes meanwhile is refused."""
+    states = {path: state_of(path) for path in files}
+    digest = digest_of_parts(files)
+    if lazily is None:
+        return parquet_format.parts_opened(files), digest, states
+    if form.name == "parquet":
+        return parquet_format.parts_lazily(files, lazily), digest, states
+    return form.load().opened_lazily(files[0], form.text(text), lazily), digest, states
+
+
+def _bytes(address: Address, form: Format, progress: Callable[[str], None]) -> bytes:
+    if address.is_web:
+        from microveil.files.download import downloaded  # what it imports takes a while
+
+        return downloaded(address, progress)
+    check_whole(address.path, form)
+
+    def whole(path: Path) -> bytes:
+        # Twice: whatever its format is, what stands in it is held as a table, too.
+        check_reading(path, 2 * path.stat().st_size)
+        return path.read_bytes()
+
+    return read_by(address.path, whole)
+
+
+def _opened(address: Address, form: Format, raw: bytes, text: TextFormat | None) -> Opened:
+    path = address.path
+    data = raw if form.compression is None else unpacked(path, raw, form.compression)
+    if form.has_tables:
+        return form.load().opened(path, data, None, address.table, address.query)
+    return form.load().opened(path, data, form.text(text))
 
 
 def of_each(text: TextFormat | None, *places: str | PathLike[str]) -> list[TextFormat | None]:
@@ -262,15 +249,9 @@ def _form_at(address: Address) -> Format:
 
 @stands_alone
 def read_file(
-    place: str | PathLike[str],
-    *,
-    text: TextFormat | None = None,
-    decimals: Collection[str] = (),
-    as_text: Callable[[str], bool] = lambda _name: False,
-    of_one_kind: Callable[[str], bool] = lambda _name: False,
-    missing: Callable[[str], Collection[str]] = lambda _name: (),
+    place: str | PathLike[str], *, text: TextFormat | None = None, **how: Any
 ) -> SourceFile:
-    r"""Read a file of any format as a table, or say which line breaks which rule.
+    r"""Read a file of any format as a table, or say which line breaks which rule; see `Cells`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -279,8 +260,7 @@ def read_file(
     ...     read_file(path).frame.to_dict(as_series=False)
     {'AGE': [41, None], 'ZIP': ['01234', '98101']}
     """
-    opened = open_file(place, text=text)
-    return opened.read(decimals=decimals, as_text=as_text, of_one_kind=of_one_kind, missing=missing)
+    return open_file(place, text=text).read(**how)
 
 
 def check_whole(path: Path, form: Format) -> None:
@@ -314,15 +294,6 @@ def files_in(address: Address) -> list[Path]:
             "name the file inside it; of a table in Parquet files the folder must hold these alone",
         )
     return files
-
-
-def _read_bytes(path: Path) -> bytes:
-    def whole(path: Path) -> bytes:
-        # Twice: whatever its format is, what stands in it is held as a table, too.
-        check_reading(path, 2 * path.stat().st_size)
-        return path.read_bytes()
-
-    return read_by(path, whole)
 
 
 def read_by(path: Path, read: Callable[[Path], Bytes]) -> Bytes:

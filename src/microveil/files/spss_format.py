@@ -1,9 +1,9 @@
 """SPSS files, .sav and compressed .zsav, with labels, code lists and missing codes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from microveil.files.storing import UnwritableError
 from microveil.schema import GivenCode
 from microveil.table import Labels
 
-__all__ = ["batches", "opened", "outlined"]
+__all__ = ["opened", "outlined", "write"]
 
 # Seconds from 1582-10-14, midnight.
 _ORIGIN = 12_219_379_200.0
@@ -57,14 +57,15 @@ _SPSS = Package(
 opened, outlined = partial(statistical.opened, _SPSS), partial(statistical.outlined, _SPSS)
 
 
-def batches(
-    frame: pl.DataFrame, *, labels: Mapping[str, Labels], name: str, **_how: Any
-) -> Iterator[bytes]:
-    """Write a table with its labels, in one part; zsav packs its values."""
+def write(
+    frame: pl.DataFrame, file: IO[bytes], *, labels: Mapping[str, Labels], name: str, **_how: Any
+) -> None:
+    """Write a table with its labels; zsav packs its values."""
     kept = {own: SPSS.kept(said) for own, said in labels.items() if own in frame.columns}
-    return statistical.written(
+    statistical.write(
         _SPSS,
         frame,
+        file,
         kept,
         missing_ranges={
             own: _ranges(own, said.missing_codes)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 import polars as pl
@@ -30,7 +30,7 @@ from microveil.files.typed import TypedTable
 from microveil.schema import Kind
 from microveil.table.memory import check_reading
 
-__all__ = ["batches", "opened", "outlined"]
+__all__ = ["opened", "outlined", "write"]
 
 _BEGINS = b"SQLite format 3\0"
 _LOGGED = slice(18, 20)  # two bytes of 2 where changes go into a log first (WAL)
@@ -345,10 +345,11 @@ def _read_moments(words: pl.Series) -> pl.Series:
     return pl.select(pl.coalesce(forms).alias(words.name)).to_series()
 
 
-def batches(
+def write(
     frame: pl.DataFrame,
+    file: IO[bytes],
     **_how: Any,  # nothing runs as a formula, and labels have no place
-) -> Iterator[bytes]:
+) -> None:
     """Write a table as the only one of a new database, in one part."""
     library = driver(_DRIVER, _TITLE, _TITLE)
     if len({name.lower() for name in frame.columns}) < frame.width:
@@ -377,4 +378,4 @@ def batches(
             rule = "SQLite must be able to hold the table, and it is not"
             remedy = "write fewer columns, or another format"
             raise UnwritableError(None, rule, remedy) from None
-        yield path.read_bytes()
+        file.write(path.read_bytes())

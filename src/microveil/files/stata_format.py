@@ -4,10 +4,10 @@ Its missing values .a to .z have no number, and are read as missing.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from microveil.files.statistical import Column, LabelledFile, Package, as_number
 from microveil.files.text import TextFormat
 from microveil.table import Labels
 
-__all__ = ["batches", "opened", "outlined"]
+__all__ = ["opened", "outlined", "write"]
 
 # From 1960-01-01: days, or milliseconds.
 _DATE = Column(kind="date", origin=3_653.0)
@@ -78,7 +78,9 @@ _STATA = Package(
 )  # fmt: skip
 
 
-def batches(frame: pl.DataFrame, *, labels: Mapping[str, Labels], **_how: Any) -> Iterator[bytes]:
-    """Write a table with its labels, in one part."""
+def write(
+    frame: pl.DataFrame, file: IO[bytes], *, labels: Mapping[str, Labels], **_how: Any
+) -> None:
+    """Write a table with its labels."""
     kept = {own: STATA.kept(said) for own, said in labels.items()}
-    return statistical.written(_STATA, frame, kept)
+    statistical.write(_STATA, frame, file, kept)

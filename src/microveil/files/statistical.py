@@ -4,10 +4,10 @@ import datetime
 import io
 import math
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -16,13 +16,14 @@ from microveil.files.carries import EXACT, Carries
 from microveil.files.checking import Misfit, check_filled, check_records, fitting, within
 from microveil.files.declared import Outline
 from microveil.files.extras import of_extra
+from microveil.files.formats import Cells
 from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat
 from microveil.schema import EPOCH, GivenCode, Kind
 from microveil.table import Labels
 from microveil.table.memory import STATISTICAL, check_reading
 
-__all__ = ["Column", "LabelledFile", "Package", "as_numbers", "opened", "outlined", "written"]
+__all__ = ["Column", "LabelledFile", "Package", "as_numbers", "opened", "outlined", "write"]
 
 # What a moment is counted in here; a date is counted in days.
 _SECOND = 1000
@@ -246,19 +247,13 @@ class LabelledFile:
         """The columns."""
         return self.frame.columns
 
-    def read(
-        self,
-        decimals: Collection[str],
-        as_text: Callable[[str], bool],
-        of_one_kind: Callable[[str], bool],
-        missing: Callable[[str], Collection[str]],  # noqa: ARG002 -- cells are empty by themselves
-    ) -> pl.DataFrame:
+    def read(self, cells: Cells) -> pl.DataFrame:
         """Give the columns the types that the file says, whatever their values are."""
         found = {
             column.name: self._typed(
                 column,
-                is_decimal=column.name in decimals,
-                is_strict=of_one_kind(column.name) and not as_text(column.name),
+                is_decimal=column.name in cells.decimals,
+                is_strict=cells.of_one_kind(column.name) and not cells.as_text(column.name),
             )
             for column in self.frame
         }
@@ -335,10 +330,14 @@ def as_numbers(column: pl.Series, how: Column) -> pl.Series:
     return since * how.unit + how.origin
 
 
-def written(
-    package: Package, frame: pl.DataFrame, labels: Mapping[str, Labels], **options: Any
-) -> Iterator[bytes]:
-    """Write a table, with the labels of it that its file keeps, in one part."""
+def write(
+    package: Package,
+    frame: pl.DataFrame,
+    file: IO[bytes],
+    labels: Mapping[str, Labels],
+    **options: Any,
+) -> None:
+    """Write a table, with the labels of it that its file keeps."""
     title = package.title
     purpose = f"{title} files are written"
     library = of_extra("pyreadstat", extra="files", place=title, purpose=purpose)
@@ -363,4 +362,4 @@ def written(
             rule = f"{title} must be able to hold the table and its labels, and it is not"
             remedy = "shorten text and labels, or write another format"
             raise UnwritableError(None, rule, remedy) from None
-        yield path.read_bytes()
+        file.write(path.read_bytes())

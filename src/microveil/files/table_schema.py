@@ -29,19 +29,11 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """What stands beside a table.
-
-    Attributes
-    ----------
-    labels : mapping of str to Labels
-        By column.
-    texts, decimals : frozenset of str
-        Columns that hold text, and decimal numbers, whatever they look like.
-    """
+    """What stands beside a table."""
 
     labels: Mapping[str, Labels]
-    texts: frozenset[str] = frozenset()
-    decimals: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()  # columns that hold text, whatever they look like
+    decimals: frozenset[str] = frozenset()  # and decimal numbers
 
 
 def table_schema(schema: Mapping[str, ColumnSchema]) -> dict[str, Any]:
@@ -65,12 +57,21 @@ def _field(name: str, column: ColumnSchema) -> dict[str, Any]:
         field["title"] = labels.column
     if labels.valid:
         field["categories"] = [
-            {"value": _plain(code), "label": text} for code, text in labels.valid.items()
+            {"value": code.isoformat() if isinstance(code, datetime.date) else code, "label": text}
+            for code, text in labels.valid.items()
         ]
         if labels.is_ordinal:
             field["categoriesOrdered"] = True
     if labels.missing_codes:
-        field["missingValues"] = ["", *(_missing(code, labels) for code in labels.missing_codes)]
+        field["missingValues"] = [
+            "",
+            *(
+                {"value": str(code), "label": labels.codes[code]}
+                if code in labels.codes
+                else str(code)
+                for code in labels.missing_codes
+            ),
+        ]
     return field
 
 
@@ -79,16 +80,6 @@ def _type(column: ColumnSchema) -> str:
     if values and all(isinstance(value, int) for value in values):
         return "boolean" if isinstance(values[0], bool) else "integer"
     return _TYPES.get(column.kind, "string")
-
-
-def _plain(code: GivenCode) -> Code:
-    return code.isoformat() if isinstance(code, datetime.date) else code
-
-
-def _missing(code: GivenCode, labels: Labels) -> str | dict[str, str]:
-    if code not in labels.codes:
-        return str(code)
-    return {"value": str(code), "label": labels.codes[code]}
 
 
 def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:

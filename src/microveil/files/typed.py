@@ -2,7 +2,7 @@
 
 import errno
 import io
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +11,7 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.checking import check_filled, check_records
+from microveil.files.formats import Cells
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.frames import PATTERN_RULE, pattern_among
@@ -44,14 +45,8 @@ class TypedTable:
         """The columns."""
         return self.frame.collect_schema().names()
 
-    def read(
-        self,
-        decimals: Collection[str],  # noqa: ARG002 -- the file says what its columns are
-        as_text: Callable[[str], bool],  # noqa: ARG002
-        of_one_kind: Callable[[str], bool],  # noqa: ARG002
-        missing: Callable[[str], Collection[str]],  # noqa: ARG002 -- cells are empty by themselves
-    ) -> pl.DataFrame | pl.LazyFrame:
-        """Give the table."""
+    def read(self, _cells: Cells) -> pl.DataFrame | pl.LazyFrame:
+        """Give the table: the file says what its columns are."""
         return self.frame
 
 

@@ -4,7 +4,7 @@ import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -46,7 +46,9 @@ def in_threads(
         return list(pool.map(work, items))
 
 
-def made_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def made_ahead(
+    make: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[Result, None, None]:
     """Yield what is made of each item, in their order, while what comes next is made.
 
     At most `MADE_AT_ONCE` and one more are at hand that were not yielded yet. An error of one
