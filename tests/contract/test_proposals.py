@@ -11,8 +11,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands.files import inspect_file
-from microveil.commands.left_to_type import left_to_type, n_left
-from microveil.commands.proposal import proposed_recipe
+from microveil.commands.proposal import left_to_type, n_left, proposed_recipe
 from microveil.methods import METHODS
 from microveil.protect.recipe import read_recipe
 

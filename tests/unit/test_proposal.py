@@ -11,8 +11,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.left_to_type import left_to_type
-from microveil.commands.proposal import proposed_recipe
+from microveil.commands.proposal import left_to_type, proposed_recipe
 from microveil.files.text import TextFormat
 
 PEOPLE = mv.invented_people(1500, seed=3)

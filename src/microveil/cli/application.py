@@ -168,7 +168,7 @@ def inspect(
 ) -> None:
     """Write a recipe to fill in, or say what to expect of one."""
     from microveil.commands.files import inspect_file, write_form
-    from microveil.commands.left_to_type import left_to_type
+    from microveil.commands.proposal import left_to_type
     from microveil.files.address import shown
 
     if write_codebook is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from microveil.commands import remarks
 from microveil.commands.remarks import Remark
-from microveil.commands.toml_values import written
+from microveil.commands.request_lines import written
 from microveil.methods import Method
 from microveil.protect.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import Declared, Kind, Ordered, Role

@@ -80,96 +80,55 @@ MOST_READ = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """What is said of a column: in a recipe, and by itself, where no entry of one is named.
+    """What is said of a column: behind a line of a recipe, and by itself as a sentence.
 
     What was seen in the values stands in no recipe, unless values are asked for. What is notable
     is said on the terminal too.
     """
 
     comment: str
-    sentence: str
+    said: str = ""  # where another sentence is needed
     is_seen: bool = False
     is_notable: bool = False
 
+    @property
+    def sentence(self) -> str:
+        """What is read where there is no recipe to be seen."""
+        return self.said or f"{self.comment[:1].upper()}{self.comment[1:]}."
 
-WEIGHT = Remark(
-    comment='by its name: confirm; the weight of a body is "confidential"',
-    sentence="By its name it is the weight of a survey. The weight of a body is confidential.",
-)
+
+WEIGHT = Remark(comment='by its name: confirm; the weight of a body is "confidential"')
 BODY_WEIGHT = Remark(
     comment='the weight of a body, by its name or range: of a survey it is "weight"',
-    sentence="By its name, its range or the columns beside it, it is the weight of a body. That of "
-    "a survey has the role weight.",
+    said="By its name, its range or the columns beside it, it is the weight of a body. That of a "
+    "survey has the role weight.",
     is_notable=True,
 )
-COORDINATE = Remark(
-    comment="by its name it shows where somebody lives",
-    sentence="By its name it is a coordinate, which shows where somebody lives.",
-)
-BIRTH = Remark(
-    comment="by its name it says when somebody was born",
-    sentence="By its name it says when somebody was born, which others know.",
-)
-NOT_ASKED = Remark(
-    comment="it is not among the attributes that were asked for: left out",
-    sentence="It is not among the attributes that were asked for.",
-)
+COORDINATE = Remark(comment="by its name it shows where somebody lives")
+BIRTH = Remark(comment="by its name it says when somebody was born")
+NOT_ASKED = Remark(comment="it is not among the attributes that were asked for: left out")
 NUMBERS_IDENTIFY = Remark(
     comment='a number given to people? If it is none, "confidential"',
-    sentence="All values are whole numbers and differ, like numbers that are given to people. If "
-    "they are no such numbers, the column is confidential.",
+    said="All values are whole numbers and differ, like numbers that are given to people. If they "
+    "are no such numbers, the column is confidential.",
 )
-PERSON_NUMBERS = Remark(
-    comment='named like a person\'s number: if it is none, "confidential"',
-    sentence="It is named like a person's number. If it is none, the column is confidential.",
-)
-UNIT_NUMBERS = Remark(
-    comment="says which records belong together: see unit",
-    sentence="Its values repeat like the numbers of households: it may say which records belong "
-    "together.",
-)
+PERSON_NUMBERS = Remark(comment='named like a person\'s number: if it is none, "confidential"')
+UNIT_NUMBERS = Remark(comment="says which records belong together: see unit")
 TEXT_NAMES = Remark(
     comment='named like names, addresses or free text: if it is none, "quasi-identifier"',
-    sentence="By its name it holds names, addresses or free text, which say who somebody is.",
+    said="By its name it holds names, addresses or free text, which say who somebody is.",
 )
-TEXT_IDENTIFIES = Remark(
-    comment="text that may name people: left out",
-    sentence="It holds text, and all values differ, as names do.",
-)
-NO_NUMBER = Remark(
-    comment='no number: left out unless "non-confidential"',
-    sentence="It holds no numbers: without a list of its categories it cannot be protected.",
-)
-UNLISTED = Remark(
-    comment="left out until its categories are listed",
-    sentence="It is left out until its categories are listed.",
-)
-LEARNT = Remark(
-    comment="learnt within the budget, unless its categories are listed",
-    sentence="Its categories are learnt within the budget, unless they are listed.",
-)
-NEITHER = Remark(
-    comment="neither numbers nor categories: left out",
-    sentence="It holds neither numbers nor categories.",
-)
-DECIMALS_SEEN = Remark(
-    comment="decimals seen in the data: confirm",
-    sentence="The step that is proposed is that of the decimals seen in the table.",
-    is_seen=True,
-)
-WHOLE_SEEN = Remark(
-    comment="only whole numbers seen in the data: confirm",
-    sentence="Only whole numbers were seen in the table.",
-    is_seen=True,
-)
-LIST_ORDERED = Remark(
-    comment="by the file its order means something",
-    sentence="The file says that its code list is in an order that means something.",
-)
+TEXT_IDENTIFIES = Remark(comment="text that may name people: left out")
+NO_NUMBER = Remark(comment='no number: left out unless "non-confidential"')
+UNLISTED = Remark(comment="left out until its categories are listed")
+LEARNT = Remark(comment="learnt within the budget, unless its categories are listed")
+NEITHER = Remark(comment="neither numbers nor categories: left out")
+DECIMALS_SEEN = Remark(comment="decimals seen in the data: confirm", is_seen=True)
+WHOLE_SEEN = Remark(comment="only whole numbers seen in the data: confirm", is_seen=True)
+LIST_ORDERED = Remark(comment="by the file its order means something")
 LIST_LACKS_VALUES = Remark(
     comment="the column has values that this list lacks: complete it, or declare bounds",
-    sentence="The column has values that the file's code list lacks: complete it, or declare "
-    "bounds.",
+    said="The column has values that the file's code list lacks: complete it, or declare bounds.",
     is_seen=True,
     is_notable=True,
 )
@@ -179,54 +138,43 @@ def no_order(method: str) -> Remark:
     """Say why a column of codes is left out."""
     return Remark(
         comment=f"codes in no order, which {method} cannot take: left out",
-        sentence=f"The file lists its codes in no order, and {method} ranks values or calculates "
-        "with them: it is left out.",
+        said=f"The file lists its codes in no order, and {method} ranks values or calculates with "
+        "them: it is left out.",
         is_notable=True,
     )
 
 
 def titled(label: str) -> Remark:
     """Say what the file calls a column."""
-    return Remark(comment=label, sentence=f"The file calls it: {label}.")
+    return Remark(comment=label, said=f"The file calls it: {label}.")
 
 
 def looks_like(clause: str) -> Remark:
     """Say that text looks like numbers, by the clause of `numeric_look`."""
-    sentence = f"{clause[:1].upper()}{clause[1:]}."
-    return Remark(comment=clause, sentence=sentence, is_seen=True, is_notable=True)
+    return Remark(comment=clause, is_seen=True, is_notable=True)
 
 
 def missing_cells(n_missing: int, n_records: int) -> Remark:
     """Say how many cells have no value."""
-    counted = f"{n_missing} of {n_records} cells"
-    verb = "is" if n_missing == 1 else "are"
-    sentence = f"{counted} {verb} missing."
-    return Remark(comment=f"{counted} are missing", sentence=sentence, is_seen=True)
+    return Remark(comment=f"{n_missing} of {n_records} cells are missing", is_seen=True)
 
 
 def bounds_of_file(lower: object, upper: object) -> Remark:
     """Say which bounds the file declares."""
-    return Remark(
-        comment=f"bounds by the file: {lower} to {upper}",
-        sentence=f"By the file its values go from {lower} to {upper}. Confirm that this is public.",
-    )
+    return Remark(comment=f"bounds by the file: {lower} to {upper}")
 
 
 def codes_of_file(listed: str) -> Remark:
     """Say which codes stand for missing answers by the file."""
-    return Remark(
-        comment=f"of missing answers by the file: {listed}",
-        sentence=f"By the file these codes stand for missing answers: {listed}.",
-    )
+    return Remark(comment=f"of missing answers by the file: {listed}")
 
 
 def likely_codes(n_codes: int) -> Remark:
     """Say how many values look like codes for missing ones; never which."""
+    look = "1 value looks" if n_codes == 1 else f"{n_codes} different values look"
     return Remark(
         comment="seen in the data, look like codes for missing values: confirm",
-        sentence="1 value looks like a code for missing values."
-        if n_codes == 1
-        else f"{n_codes} different values look like codes for missing values.",
+        said=f"{look} like {'a code' if n_codes == 1 else 'codes'} for missing values.",
         is_seen=True,
         is_notable=True,
     )
@@ -234,14 +182,8 @@ def likely_codes(n_codes: int) -> Remark:
 
 def values_seen(n_values: int, *, are_shown: bool) -> Remark:
     """Say how many different values a column has; never which."""
-    return Remark(
-        comment=f"{n_values} different values seen in the data"
-        + (": confirm, and add what there is besides" if are_shown else ""),
-        sentence="All cells with a value hold the same one."
-        if n_values == 1
-        else f"{n_values} different values were seen in the table.",
-        is_seen=True,
-    )
+    more = ": confirm, and add what there is besides" if are_shown else ""
+    return Remark(comment=f"{n_values} different values seen in the data{more}", is_seen=True)
 
 
 def code_list(codes: Mapping[GivenCode, str]) -> Remark:
@@ -249,7 +191,4 @@ def code_list(codes: Mapping[GivenCode, str]) -> Remark:
     read: Sequence[str] = [f"{code} {label}" for code, label in codes.items()]
     shown = ", ".join(read[:MOST_READ])
     more = f" and {len(read) - MOST_READ} more" if len(read) > MOST_READ else ""
-    return Remark(
-        comment=f"by the file: {shown}{more}",
-        sentence=f"The file has a code list: {shown}{more}. Confirm that it is publicly known.",
-    )
+    return Remark(comment=f"by the file: {shown}{more}")

@@ -1,17 +1,18 @@
-"""What a proposed recipe asks for above its columns: the method, its budget, and every flag."""
+"""What a proposed recipe asks for above its columns, and values as its TOML has them."""
 
-from collections.abc import Iterator, Mapping
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from microveil.commands.coverage import coverage, refusal
-from microveil.commands.toml_values import written
 from microveil.errors import RequestError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS, Method
 from microveil.protect.arguments import arguments
 from microveil.protect.parts import AUTO
 
-__all__ = ["check_scope", "method_asked", "request_for", "request_lines"]
+__all__ = ["check_scope", "method_asked", "quoted", "request_for", "request_lines", "written"]
 
 # What is proposed by scope where no method was named, beside epsilon; where no scope was, what
 # covers most.
@@ -164,3 +165,39 @@ def _line(entry: str, comment: str) -> Iterator[str]:
     yield f"{entry:{INDENT - 1}} # {first}" if first else entry
     for line in others:
         yield f"{'':{INDENT}}# {line}"
+
+
+def quoted(name: str) -> str:
+    """Write a key: in quotes unless it is plain.
+
+    >>> quoted("AGE"), quoted("Net, monthly")
+    ('AGE', '"Net, monthly"')
+    """
+    is_bare = name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name)
+    return name if is_bare else written(name)
+
+
+def written(value: Any) -> str:
+    r"""Write a value.
+
+    >>> written(["a\n", 1, True, {"INCOME": Fraction(1, 2)}])
+    '["a\\U0000000a", 1, true, { INCOME = 0.5 }]'
+    """
+    if isinstance(value, Mapping):
+        entries = (f"{quoted(name)} = {written(part)}" for name, part in value.items())
+        return f"{{ {', '.join(entries)} }}"
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return f"[{', '.join(map(written, value))}]"
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        plain = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
+        return f'"{plain}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Fraction):
+        return str(int(value) if value.denominator == 1 else float(value))
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)

@@ -1,6 +1,5 @@
 """Invented people, from seeded generators; nobody's data."""
 
-from microveil.datasets.invented import invented_people
-from microveil.datasets.people import DOMAINS, REGIONS, RESOLUTIONS
+from microveil.datasets.people import DOMAINS, REGIONS, RESOLUTIONS, invented_people
 
 __all__ = ["DOMAINS", "REGIONS", "RESOLUTIONS", "invented_people"]

@@ -1,13 +1,16 @@
-"""A register of people, invented by a seed.
+"""Tables of people who do not exist: a register, and by `survey` what interviewers bring home.
 
-Nobody in it exists. Incomes, taxes and wealth are continuous with heavy tails, correlated as
+Of the register incomes, taxes and wealth are continuous with heavy tails, correlated as
 such things are; there are an age, counts, a category, a yes/no, a date and an identifier.
 """
 
 import numpy as np
 import polars
 
-__all__ = ["DOMAINS", "REGIONS", "RESOLUTIONS", "people"]
+from microveil.datasets.survey import survey
+from microveil.errors import RequestError
+
+__all__ = ["DOMAINS", "REGIONS", "RESOLUTIONS", "invented_people"]
 
 # What is publicly known of the attributes, as a person would declare it.
 DOMAINS = {
@@ -22,8 +25,7 @@ RESOLUTIONS = {"INCOME": 0.01, "TAX": 0.01, "SAVINGS": 0.01}
 REGIONS = ("North", "East", "South", "West")
 
 
-def people(n_records: int, seed: int) -> polars.DataFrame:
-    """Invent the people of a register; see `invented_people`."""
+def _register(n_records: int, seed: int) -> polars.DataFrame:
     random = np.random.Generator(np.random.PCG64(seed))
     age = np.clip(16 + random.gamma(3.2, 9.5, n_records), 16, 104).astype(np.int64)
     household = 1 + random.poisson(1.4, n_records).clip(0, 11)
@@ -53,3 +55,46 @@ def people(n_records: int, seed: int) -> polars.DataFrame:
             "VISITS": visits,
         }
     )
+
+
+_KINDS = {"register": _register, "survey": survey}
+
+
+def invented_people(
+    n_records: int = 1000, seed: int = 2025, *, kind: str = "register"
+) -> polars.DataFrame:
+    """Invent people.
+
+    Parameters
+    ----------
+    n_records : int
+        2 or more.
+    seed : int
+        The same seed gives the same people.
+    kind : {"register", "survey"}
+        A register has numbers, few categories and no gaps: ID, REGION, AGE, HOUSEHOLD, EMPLOYED,
+        SINCE, INCOME, TAX, SAVINGS, VISITS. A survey is what interviewers bring home: twenty
+        columns with households, weights, ordered and other categories, incomes of which many are
+        0, and codes for who refused to answer or whom a question does not concern. Its codes,
+        their labels and its domains stand in `microveil.datasets.survey`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One record a person.
+
+    Raises
+    ------
+    RequestError
+        If there are fewer than two records, or there is no such kind.
+
+    Examples
+    --------
+    >>> invented_people(3).shape, invented_people(3, kind="survey").shape
+    ((3, 10), (3, 20))
+    """
+    if n_records < 2:
+        raise RequestError("n_records", "a table needs two records", "pass 2 or more")
+    if kind not in _KINDS:
+        raise RequestError("kind", f"it must be one of {', '.join(_KINDS)}", "pass kind='survey'")
+    return _KINDS[kind](n_records, seed)
