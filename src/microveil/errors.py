@@ -19,6 +19,7 @@ share a line, and what is still to be said of columns stands below, as it is to 
 import copy
 import functools
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,6 +40,7 @@ __all__ = [
     "lines_of",
     "moved",
     "one_error",
+    "refused_by_system",
     "stands_alone",
     "written_as",
 ]
@@ -97,9 +99,7 @@ class MicroveilError(ValueError):
 
     def __init__(self, place: str, rule: str, remedy: str) -> None:
         super().__init__(place, rule, remedy)
-        self.place = place
-        self.rule = rule
-        self.remedy = remedy
+        self.place, self.rule, self.remedy = place, rule, remedy
 
     @property
     def problems(self) -> "tuple[MicroveilError, ...]":
@@ -183,14 +183,13 @@ def _grouped(problems: Sequence[MicroveilError], written: Written) -> list[str]:
     gaps: dict[str, list[str]] = {}
     for number, problem in enumerate(problems):
         found, lacks = _OF_COLUMN.fullmatch(problem.place), lacked(problem)
-        if lacks is not None and not lacks[1] and problem.place != lacks[0]:
-            lacks = None  # of one part, which has an entry of its own
         key = (f"{number}",) if found is None else (found["of"], problem.rule)
-        if lacks is not None:
+        # Without a column it is of all, but where one part has an entry of its own.
+        if lacks is not None and (lacks[1] or problem.place == lacks[0]):
             key = (lacks[0],)
-            gaps.setdefault(lacks[0], []).append(lacks[1])
+            columns = gaps.setdefault(lacks[0], [])
+            columns += [] if lacks[1] in columns else [lacks[1]]
         groups.setdefault(key, []).append(problem)
-    gaps = {argument: [*dict.fromkeys(columns)] for argument, columns in gaps.items()}
     lines = [
         _needed(key[0], gaps[key[0]])
         if key[0] in _NEEDS
@@ -205,50 +204,41 @@ def _together(group: Sequence[MicroveilError]) -> str:
     first = group[0]
     if len(group) == 1:
         return str(first)
-    found = [_OF_COLUMN.fullmatch(problem.place) for problem in group]
+    found = [one for problem in group if (one := _OF_COLUMN.fullmatch(problem.place))]
     named = [
-        f"'{one['name']}' ({one['where']})" if one["where"] else f"'{one['name']}'"
-        for one in found
-        if one is not None
+        f"'{one['name']}' ({one['where']})" if one["where"] else f"'{one['name']}'" for one in found
     ]
-    of = found[0]["of"] if found[0] is not None else ""
-    plural = re.sub("entry$", "entries", re.sub("(attribute|column)$", r"\1s", of))
+    plural = re.sub("entry$", "entries", re.sub("(attribute|column)$", r"\1s", found[0]["of"]))
     return f"{plural} {', '.join(named)}: {first.rule}; {first.remedy}."
 
 
 def _needed(argument: str, columns: Sequence[str]) -> str:
-    needs, n = _NEEDS[argument][0], len(columns)
-    subject = "1 column needs" if n == 1 else f"{n} columns need"
-    return f"{subject} {needs}: {', '.join(columns)}."
+    subject = "1 column needs" if len(columns) == 1 else f"{len(columns)} columns need"
+    return f"{subject} {_NEEDS[argument][0]}: {', '.join(columns)}."
 
 
 def _to_fill_in(gaps: dict[str, list[str]], written: Written) -> list[str]:
     """Write down what closes the gaps, with dots for what a person has to know."""
     of_all = [argument for argument, columns in gaps.items() if columns == [""]]
     gaps = {argument: columns for argument, columns in gaps.items() if argument not in of_all}
-    forms = {argument: _NEEDS[argument][1] for argument in gaps}
+    pairs = [(argument, name) for argument, columns in gaps.items() for name in columns]
     if written == "recipe":
-        of_columns: dict[str, list[str]] = {}
-        for argument, columns in gaps.items():
-            for name in columns:
-                of_columns.setdefault(name, []).append(f"  {argument} = {forms[argument][2]}")
         lines = [f'  {argument} = "..."  # above all headings' for argument in of_all]
-        for name, entries in of_columns.items():
-            is_bare = re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None
-            key = name if is_bare else json.dumps(name, ensure_ascii=False)
-            lines += [f"  [attributes.{key}]", *entries]
+        for column in dict.fromkeys(name for _, name in pairs):
+            is_bare = re.fullmatch(r"[A-Za-z0-9_-]+", column) is not None
+            key = column if is_bare else json.dumps(column, ensure_ascii=False)
+            lines.append(f"  [attributes.{key}]")
+            own = [argument for argument, name in pairs if name == column]
+            lines += [f"  {argument} = {_NEEDS[argument][1][2]}" for argument in own]
     elif written == "flags":
-        flags = [
-            f"--{argument} {shlex.quote(f'{name}={forms[argument][1]}')}"
-            for argument, columns in gaps.items()
-            for name in columns
-        ]
-        lines = ["  " + " ".join([*(f"--{argument} ..." for argument in of_all), *flags])]
+        flags = [f"--{argument} ..." for argument in of_all]
+        flags += [f"--{a} {shlex.quote(f'{name}={_NEEDS[a][1][1]}')}" for a, name in pairs]
+        lines = [f"  {' '.join(flags)}"]
     else:
         lines = [f"  {argument}=...," for argument in of_all]
         lines += [
-            f"  {argument}={{{', '.join(f'{name!r}: {forms[argument][0]}' for name in columns)}}},"
-            for argument, columns in gaps.items()
+            f"  {a}={{{', '.join(f'{name!r}: {_NEEDS[a][1][0]}' for name in columns)}}},"
+            for a, columns in gaps.items()
         ]
     return [_FILL_IN[written], *lines]
 
@@ -289,17 +279,7 @@ class Problems(list[MicroveilError]):
 
 
 class EngineError(RequestError):
-    """The engine has no such step: another engine, or another method, will do.
-
-    >>> print(
-    ...     EngineError(
-    ...         "partition",
-    ...         "this engine does not form clusters by distance",
-    ...         "pass partition='ranking'",
-    ...     )
-    ... )
-    partition: this engine does not form clusters by distance; pass partition='ranking'.
-    """
+    """The engine has no such step: another engine, or another method, will do."""
 
 
 class DataError(MicroveilError):
@@ -312,6 +292,12 @@ class ExactCellsError(DataError):
 
 class FileError(MicroveilError):
     """A file or folder cannot be read or written."""
+
+
+def refused_by_system(place: object, rule: str, error: OSError, remedy: str) -> FileError:
+    """Return the error about a place that the system refuses, in its words."""
+    reason = os.strerror(error.errno) if error.errno else "unknown reason"
+    return FileError(f"{place}", f"{rule}, and the system says: {reason}", remedy)
 
 
 def stands_alone(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -1,10 +1,9 @@
 """Invented people in a folder of their own, to try the product on."""
 
-import os
 from pathlib import Path
 
 from microveil.datasets import invented_people
-from microveil.errors import FileError
+from microveil.errors import FileError, refused_by_system
 from microveil.files.disk import written_whole
 
 __all__ = ["COMPARED", "INVENTED", "write_people"]
@@ -24,10 +23,8 @@ def write_people(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         is_taken = any(folder.iterdir())
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        raise FileError(
-            f"{folder}", f"it cannot be used, and the system says: {reason}", "name another folder"
-        ) from None
+        rule = "it cannot be used"
+        raise refused_by_system(folder, rule, error, "name another folder") from None
     if is_taken:
         raise FileError(
             f"{folder}", "a demo needs a new or empty folder", "name another folder, or empty it"

@@ -97,7 +97,10 @@ class Remark:
         return self.said or f"{self.comment[:1].upper()}{self.comment[1:]}."
 
 
-WEIGHT = Remark(comment='by its name: confirm; the weight of a body is "confidential"')
+WEIGHT = Remark(
+    comment='by its name: confirm; the weight of a body is "confidential"',
+    said="By its name it is the weight of a survey. The weight of a body is confidential.",
+)
 BODY_WEIGHT = Remark(
     comment='the weight of a body, by its name or range: of a survey it is "weight"',
     said="By its name, its range or the columns beside it, it is the weight of a body. That of a "
@@ -112,14 +115,20 @@ NUMBERS_IDENTIFY = Remark(
     said="All values are whole numbers and differ, like numbers that are given to people. If they "
     "are no such numbers, the column is confidential.",
 )
-PERSON_NUMBERS = Remark(comment='named like a person\'s number: if it is none, "confidential"')
+PERSON_NUMBERS = Remark(
+    comment='named like a person\'s number: if it is none, "confidential"',
+    said="It is named like a person's number. If it is none, the column is confidential.",
+)
 UNIT_NUMBERS = Remark(comment="says which records belong together: see unit")
 TEXT_NAMES = Remark(
     comment='named like names, addresses or free text: if it is none, "quasi-identifier"',
     said="By its name it holds names, addresses or free text, which say who somebody is.",
 )
 TEXT_IDENTIFIES = Remark(comment="text that may name people: left out")
-NO_NUMBER = Remark(comment='no number: left out unless "non-confidential"')
+NO_NUMBER = Remark(
+    comment='no number: left out unless "non-confidential"',
+    said="It holds no numbers: without a list of its categories it cannot be protected.",
+)
 UNLISTED = Remark(comment="left out until its categories are listed")
 LEARNT = Remark(comment="learnt within the budget, unless its categories are listed")
 NEITHER = Remark(comment="neither numbers nor categories: left out")

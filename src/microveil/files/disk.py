@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from microveil.errors import FileError
+from microveil.errors import FileError, refused_by_system
 
 __all__ = ["check_name", "locked", "rename_new", "synced", "written_text", "written_whole"]
 
@@ -66,12 +66,8 @@ def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = F
             part.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        raise FileError(
-            str(path),
-            f"it must be writable, and the system says: {reason}",
-            "check the folder around it, its rights and the space left",
-        ) from None
+        remedy = "check the folder around it, its rights and the space left"
+        raise refused_by_system(path, "it must be writable", error, remedy) from None
 
 
 def written_text(path: Path, text: str) -> None:

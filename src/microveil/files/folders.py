@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from microveil.errors import FileError, stands_alone
+from microveil.errors import FileError, refused_by_system, stands_alone
 from microveil.files.disk import check_name, rename_new, synced
 from microveil.files.formats import FORMATS
 from microveil.files.table_schema import SCHEMA_FILE
@@ -89,41 +89,50 @@ def write_folders(
     overwrite: bool,
     announce: Callable[[], None] = lambda: None,
 ) -> tuple[Path, Path]:
-    """Make the two folders of a release appear whole, or leave everything as it was."""
+    """Make the two folders of a release appear whole, or leave everything as it was.
+
+    ``fill`` writes into two empty folders; an error of its own names the file where it was to
+    appear. ``announce`` is called when all is on the disk, right before the first folder appears or
+    an earlier one goes; if it raises, neither happens.
+    """
     check_absent(folder, overwrite=overwrite)
     public, custodian = _targets(folder)
     try:
         staging = Path(tempfile.mkdtemp(prefix=f".{public.name}.", dir=public.parent))
     except OSError as error:
         raise _refused(public, error) from None
+    staged = staging / "public", staging / "custodian"
     moves: list[tuple[Path, Path]] = []
     try:
-        staged = _make_staged(staging)
+        _make_staged(staging, *staged)
         fill(*staged)
         for path in staged:
             _sync(path)
         # The places may have been taken while the folders were filled.
         check_absent(folder, overwrite=overwrite)
         announce()
-        if overwrite:
-            for target, old, ours in (
-                (public, "old-public", _PUBLIC),
-                (custodian, "old-custodian", _CUSTODIANS),
-            ):
-                if target.exists():
-                    _move(target, staging / old, moves)
-                    _check_entries(staging / old, ours, place=target)
+        for target, old, ours in (
+            (public, "old-public", _PUBLIC),
+            (custodian, "old-custodian", _CUSTODIANS),
+        ):
+            if overwrite and target.exists():
+                _move(target, staging / old, moves)
+                _check_entries(staging / old, ours, place=target)
         _move(staged[1], custodian, moves)
         _move(staged[0], public, moves)
     except BaseException as error:
-        _undo(moves)
-        shutil.rmtree(staging, ignore_errors=True)
+        for source, target in reversed(moves):
+            if target.exists() and not source.exists():
+                rename_new(target, source)
         if isinstance(error, OSError):
             raise _refused(public, error) from None
-        if isinstance(error, FileError):
-            raise _placed(error, staging, public, custodian) from None
+        if isinstance(error, FileError):  # the hidden place is gone
+            place = error.place.replace(str(staged[0]), str(public))
+            place = place.replace(str(staged[1]), str(custodian))
+            raise FileError(place, error.rule, error.remedy) from None
         raise
-    shutil.rmtree(staging, ignore_errors=True)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
     return public, custodian
 
 
@@ -136,15 +145,14 @@ def _targets(folder: str | Path) -> tuple[Path, Path]:
 
 
 def _check_target(target: Path, ours: tuple[str, ...], *, overwrite: bool) -> None:
-    place = str(target)
     if not os.path.lexists(target):
         return
     if target.is_symlink() or not target.is_dir():
         rule = "this must be a folder or nothing, and it is a file or a link"
-        raise FileError(place, rule, "choose another name")
+        raise FileError(str(target), rule, "choose another name")
     if not overwrite:
-        rule = "the folder must not exist yet"
-        raise FileError(place, rule, "choose another name, or pass --overwrite to replace it")
+        remedy = "choose another name, or pass --overwrite to replace it"
+        raise FileError(str(target), "the folder must not exist yet", remedy)
     _check_entries(target, ours, place=target)
 
 
@@ -182,19 +190,13 @@ def _in_parts(place: Path) -> bool:
     return bool(parts) and all(parts)
 
 
-def _staged(staging: Path) -> tuple[Path, Path]:
-    return staging / "public", staging / "custodian"
-
-
-def _make_staged(staging: Path) -> tuple[Path, Path]:
+def _make_staged(staging: Path, public: Path, custodian: Path) -> None:
     """Make the two folders with the modes they will have, inside one that nobody can open."""
     staging.chmod(0o700)  # a umask may have taken the owner's rights
-    public, custodian = _staged(staging)
     public.mkdir()
     public.chmod(public.stat().st_mode | 0o700)
     custodian.mkdir(0o700)
     custodian.chmod(0o700)
-    return public, custodian
 
 
 def _sync(folder: Path) -> None:
@@ -215,23 +217,9 @@ def _move(source: Path, target: Path, moves: list[tuple[Path, Path]]) -> None:
         synced(parent)
 
 
-def _undo(moves: list[tuple[Path, Path]]) -> None:
-    for source, target in reversed(moves):
-        if target.exists() and not source.exists():
-            rename_new(target, source)
-
-
-def _placed(error: FileError, staging: Path, public: Path, custodian: Path) -> FileError:
-    """Name the place where a file was to appear, not the hidden one, which is gone."""
-    staged = _staged(staging)
-    place = error.place.replace(str(staged[0]), str(public)).replace(str(staged[1]), str(custodian))
-    return FileError(place, error.rule, error.remedy)
-
-
 def _refused(place: Path, error: OSError) -> FileError:
     if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
         rule = "the folder must not exist yet, and it appeared meanwhile"
         return FileError(str(place), rule, "choose another name, or pass --overwrite")
-    reason = os.strerror(error.errno) if error.errno else "unknown reason"
-    rule = f"the folder must be writable, and the system says: {reason}"
-    return FileError(str(place), rule, "check the folder around it, its rights and the space left")
+    remedy = "check the folder around it, its rights and the space left"
+    return refused_by_system(place, "the folder must be writable", error, remedy)

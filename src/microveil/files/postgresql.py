@@ -169,7 +169,7 @@ class _Reading:
             f"{kind.selected.format(_of(name))} AS {identifier(name)}"
             for name, (kind, _) in kinds.items()
         )
-        frame = self._rows(f"SELECT {selected} FROM {source} AS {_ALIAS}")
+        frame = rows(self.cursor, f"SELECT {selected} FROM {source} AS {_ALIAS}")
         return pl.DataFrame([_typed(column, *kinds[column.name]) for column in frame])
 
     def kinds(self, table: str | None, query: str | None) -> dict[str, Kind | None]:
@@ -181,13 +181,10 @@ class _Reading:
     def _source(self, table: str | None, query: str | None) -> str:
         return f"({query.strip().rstrip(';')}\n)" if query is not None else self._table(table)
 
-    def _rows(self, statement: str) -> pl.DataFrame:
-        return rows(self.cursor, statement)
-
     def _table(self, wanted: str | None) -> str:
         """Find a table by its name, with its schema before it or where it is seen without."""
         found: dict[str, tuple[str, str, bool]] = {}
-        listed = self._rows(_LISTED)
+        listed = rows(self.cursor, _LISTED)
         for name, home, is_table, is_visible in listed.iter_rows() if listed.height else ():
             found[name if is_visible else f"{home}.{name}"] = (home, name, is_table)
         tables = [shown for shown, (_, _, is_table) in found.items() if is_table]
@@ -199,10 +196,11 @@ class _Reading:
 
     def _names(self, source: str) -> list[str]:
         """Name the columns, of the first record, since a type may be one that cannot be read."""
-        listed = self._rows(
+        listed = rows(
+            self.cursor,
             f"WITH first AS (SELECT pg_catalog.row_to_json({_ALIAS}) AS record "
             f"FROM {source} AS {_ALIAS} LIMIT 1) "
-            "SELECT k FROM first, pg_catalog.json_object_keys(record) AS k"
+            "SELECT k FROM first, pg_catalog.json_object_keys(record) AS k",
         )
         names: list[str] = listed["k"].to_list() if listed.height else []
         if not names:
@@ -215,8 +213,8 @@ class _Reading:
     def _kinds(self, source: str, names: list[str]) -> dict[str, tuple[_Type, list[str] | None]]:
         """Say how each column is read; of an enumeration with its list."""
         asked = ", ".join(f"pg_catalog.pg_typeof({_of(name)})::oid::int8" for name in names)
-        types = self._rows(f"SELECT ARRAY[{asked}] FROM {source} AS {_ALIAS} LIMIT 1").item()
-        named = self._rows(_NAMED.format(", ".join(map(str, types))))
+        types = rows(self.cursor, f"SELECT ARRAY[{asked}] FROM {source} AS {_ALIAS} LIMIT 1").item()
+        named = rows(self.cursor, _NAMED.format(", ".join(map(str, types))))
         kinds: dict[str, tuple[_Type, list[str] | None]] = {}
         for column, (name, sort, labels) in zip(names, named.iter_rows(), strict=True):
             kind = _WORDS if sort == "e" else _TYPES.get(name)
@@ -238,7 +236,7 @@ class _Reading:
             if kind.sound is not None
         }
         sound = f"ARRAY[{', '.join(asked.values())}]::bool[]"
-        counted = self._rows(f"SELECT count(*), {sound} FROM {source} AS {_ALIAS}")
+        counted = rows(self.cursor, f"SELECT count(*), {sound} FROM {source} AS {_ALIAS}")
         n_records, found = counted.row(0)
         check_reading(Path(_PLACE), 0, n_records * len(kinds))
         for name, is_sound in zip(asked, found, strict=True):
@@ -258,9 +256,7 @@ def _refused(column: str, rule: str, remedy: str) -> FileError:
 def _typed(column: pl.Series, kind: _Type, labels: list[str] | None) -> pl.Series:
     if labels is not None:
         return column.cast(pl.Enum(labels))
-    if kind is _EXACT:
-        return _decimals(column)
-    return column
+    return _decimals(column) if kind is _EXACT else column
 
 
 def _decimals(column: pl.Series) -> pl.Series:

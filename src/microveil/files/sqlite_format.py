@@ -130,6 +130,7 @@ def _reading(path: Path, place: str) -> Iterator["_Reading"]:
             closing(library.connect(place, autocommit=True)) as connection,
             closing(connection.cursor()) as cursor,
         ):
+            cursor.execute("PRAGMA trusted_schema = OFF")  # views run no dangerous functions
             yield _Reading(path, cursor)
     except FileError:
         raise
@@ -152,8 +153,7 @@ class _Reading:
 
     def frame(self, table: str | None, query: str | None) -> pl.DataFrame:
         """Read a table, or what a query gives."""
-        self._trust_nothing()
-        if self._rows("PRAGMA quick_check(1)").item() != "ok":
+        if rows(self.cursor, "PRAGMA quick_check(1)").item() != "ok":
             raise Refused
         if query is None:
             return self._read(self._table(table))
@@ -166,18 +166,14 @@ class _Reading:
 
     def declared(self, table: str | None, query: str | None) -> dict[str, str]:
         """Say how the columns of a table, or of what a query gives, are declared."""
-        self._trust_nothing()
         if query is not None:
             self._run(f"CREATE TEMP VIEW {_VIEW} AS {query}")
         return self._columns(self._table(table) if query is None else _VIEW)
 
-    def _trust_nothing(self) -> None:
-        self._run("PRAGMA trusted_schema = OFF")  # views of the file run no dangerous functions
-
     def _columns(self, name: str) -> dict[str, str]:
         """Return the declarations of a table or a view by column."""
         columns = f'name, type, hidden, "notnull" FROM pragma_table_xinfo({literal(name)})'
-        listed = self._rows(f"SELECT {columns}")
+        listed = rows(self.cursor, f"SELECT {columns}")
         self.never_missing = tuple(row[0] for row in listed.iter_rows() if row[3])
         return {column: kind for column, kind, hidden, _ in listed.iter_rows() if hidden != 1}
 
@@ -198,7 +194,7 @@ class _Reading:
         self._refuse_inexact(source, mixed)
         selected = ", ".join(map(identifier, kinds))
         try:
-            frame = self._rows(f"SELECT {selected} FROM {source}")
+            frame = rows(self.cursor, f"SELECT {selected} FROM {source}")
         except Refused as refused:
             if refused.column is None:
                 raise
@@ -207,9 +203,6 @@ class _Reading:
             raise self._refused(refused.column, rule, remedy) from None
         return pl.DataFrame(each(lambda column: self._typed(column, kinds[column.name]), frame))
 
-    def _rows(self, statement: str) -> pl.DataFrame:
-        return rows(self.cursor, statement)
-
     def _run(self, statement: str) -> None:
         try:
             self.cursor.execute(statement)
@@ -217,9 +210,10 @@ class _Reading:
             raise Refused from None
 
     def _table(self, wanted: str | None) -> str:
-        listed = self._rows(
+        listed = rows(
+            self.cursor,
             "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
-            r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name"
+            r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name",
         )
         tables, views = (
             listed.filter(pl.col("type") == kind)["name"].to_list() if listed.height else []
@@ -232,12 +226,12 @@ class _Reading:
         """Count records, and find which ways to store values each column has."""
         if len({column.lower() for column in columns}) < len(columns):
             raise FileError(str(self.path), "columns must have different names", "name them by AS")
-        n_records = self._rows(f"SELECT count(*) FROM {source}").item()
+        n_records = rows(self.cursor, f"SELECT count(*) FROM {source}").item()
         found = ", ".join(
             f"group_concat(DISTINCT typeof({identifier(column)})) AS {identifier(column)}"
             for column in columns
         )
-        ways = self._rows(f"SELECT {found} FROM {source}").row(0) if n_records else ()
+        ways = rows(self.cursor, f"SELECT {found} FROM {source}").row(0) if n_records else ()
         return n_records, {
             column: {*listed.split(",")} - {"null"}
             for column, listed in zip(columns, ways, strict=False)
@@ -252,7 +246,7 @@ class _Reading:
         ]
         if not beyond:
             return
-        found = self._rows(f"SELECT {', '.join(beyond)} FROM {source}").row(0)
+        found = rows(self.cursor, f"SELECT {', '.join(beyond)} FROM {source}").row(0)
         for column, count in zip(columns, found, strict=True):
             if count:
                 rule = "whole numbers among decimal ones must lie within 2^53, and one does not"
@@ -310,9 +304,9 @@ class _Reading:
 
     def _mixed(self, column: str, rule: str) -> FileError:
         name = identifier(column)
-        cast = self._query(f"CAST({name} AS TEXT) AS {name}, OTHERS")
-        remedy = f"correct the values, or say what they are by a query: {cast}"
-        return self._refused(column, rule, remedy)
+        remedy = "correct the values, or say what they are by a query: "
+        cast = f"CAST({name} AS TEXT) AS {name}, OTHERS"
+        return self._refused(column, rule, remedy + self._query(cast))
 
     def _refused(self, column: str, rule: str, remedy: str) -> FileError:
         return FileError(f"{self.path}, column {quoted(column)}", rule, remedy)

@@ -37,72 +37,45 @@ _NO_ENCODINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFormat:
-    """How a file of text is written.
+    """How a file of text is written: what is no such thing is refused by a RequestError.
 
-    Parameters
-    ----------
-    separator : str
-        The one ASCII character between fields; "" for that of the file's format.
-    decimal : str
-        The decimal mark: ``"."`` or ``","``.
-    encoding : str
-        The name of a character encoding that Python knows; idna, punycode, utf-7 and
-        escapes are none. "" for that of the file's format.
-    dates : {"", "DMY", "MDY", "YMD"}
-        In which order day, month and year stand, with . / or - between them; dates are read as
-        YYYY-MM-DD too, and "" for this alone.
-    thousands : {"", ".", ",", "'", " "}
-        What stands between thousands; "" for nothing.
-    said : frozenset of str
-        Which of these a flag or an argument says.
-
-    Raises
-    ------
-    RequestError
-        A part is none of these, or separator and decimal mark are the same.
-
-    Examples
-    --------
     >>> TextFormat(separator=";", decimal=",").encoding
     'utf-8'
     """
 
-    separator: str = ","
-    decimal: str = "."
-    encoding: str = "utf-8"
-    dates: str = ""
-    thousands: str = ""
-    said: frozenset[str] = field(default=frozenset(), compare=False)
+    separator: str = ","  # one ASCII character; "" for that of the file's format
+    decimal: str = "."  # or a comma
+    encoding: str = "utf-8"  # of characters, as Python knows it; "" for that of the file's format
+    dates: str = ""  # the order of day, month and year; "" for YYYY-MM-DD alone, which is read too
+    thousands: str = ""  # one of THOUSANDS; "" for nothing
+    said: frozenset[str] = field(default=frozenset(), compare=False)  # by a flag or an argument
 
     def __post_init__(self) -> None:
-        separator = self.separator
-        if separator and (len(separator) != 1 or not separator.isascii() or separator.isalnum()):
-            rule = "the separator must be one ASCII character and no letter or digit"
-            raise RequestError("separator", rule, "pass for example --separator ';'")
-        if separator and separator in '"\r\n\0+-.' and separator != self.decimal:
-            rule = "the separator must not be a quote, a line end or a part of a number"
-            raise RequestError("separator", rule, "pass for example --separator ';'")
-        if self.decimal not in (".", ","):
-            raise RequestError("decimal", "the decimal mark must be . or ,", "pass --decimal ,")
-        if separator == self.decimal:
-            rule = "the separator and the decimal mark must differ"
-            raise RequestError("separator", rule, "pass for example --separator ';' --decimal ,")
-        if self.dates not in ("", *ORDERS):
-            rule = f"the order of a date must be one of {', '.join(ORDERS)}"
-            raise RequestError("dates", rule, "pass for example --dates DMY for 31.12.1990")
-        if self.thousands not in ("", *THOUSANDS) or self.thousands == self.decimal:
-            rule = "what separates thousands must be . , ' or a space, and not the decimal mark"
-            remedy = "pass for example --thousands . --decimal , for 1.234,56"
-            raise RequestError("thousands", rule, remedy)
-        try:
-            codec = codecs.lookup(self.encoding or "utf-8")
-            is_text = codec._is_text_encoding  # noqa: SLF001 - no public name
-            is_text = is_text and codec.name.replace("-", "_") not in _NO_ENCODINGS
-        except (LookupError, ValueError):
-            is_text = False
-        if not is_text:
-            rule = "the encoding must be a character encoding that Python knows"
-            raise RequestError("encoding", rule, "pass for example --encoding latin-1")
+        separator, decimal = self.separator, self.decimal
+        is_sign = len(separator) == 1 and separator.isascii() and not separator.isalnum()
+        for name, is_wrong, rule, example in (
+            ("separator", separator and not is_sign,
+             "the separator must be one ASCII character and no letter or digit",
+             "--separator ';'"),
+            ("separator", separator and separator in '"\r\n\0+-.' and separator != decimal,
+             "the separator must not be a quote, a line end or a part of a number",
+             "--separator ';'"),
+            ("decimal", decimal not in (".", ","), "the decimal mark must be . or ,",
+             "--decimal ,"),
+            ("separator", separator == decimal, "the separator and the decimal mark must differ",
+             "--separator ';' --decimal ,"),
+            ("dates", self.dates not in ("", *ORDERS),
+             f"the order of a date must be one of {', '.join(ORDERS)}",
+             "--dates DMY for 31.12.1990"),
+            ("thousands", self.thousands not in ("", *THOUSANDS) or self.thousands == decimal,
+             "what separates thousands must be . , ' or a space, and not the decimal mark",
+             "--thousands . --decimal , for 1.234,56"),
+            ("encoding", not _holds_text(self.encoding or "utf-8"),
+             "the encoding must be a character encoding that Python knows",
+             "--encoding latin-1"),
+        ):  # fmt: skip
+            if is_wrong:
+                raise RequestError(name, rule, f"pass for example {example}")
 
     @property
     def codec(self) -> str:
@@ -138,6 +111,15 @@ class TextFormat:
     def is_unsaid(self) -> bool:
         """Whether it leaves all to the file's format."""
         return not self.said and self in (UNSAID, TextFormat(separator=""))
+
+
+def _holds_text(encoding: str) -> bool:
+    try:
+        codec = codecs.lookup(encoding)
+    except (LookupError, ValueError):
+        return False
+    is_text: bool = codec._is_text_encoding  # noqa: SLF001 - no public name
+    return is_text and codec.name.replace("-", "_") not in _NO_ENCODINGS
 
 
 # What leaves all to the file's format.

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from microveil.errors import FileError, one_error, stands_alone
+from microveil.errors import FileError, one_error, refused_by_system, stands_alone
 from microveil.files.compression import packing
 from microveil.files.formats import Format, format_of
 from microveil.files.storing import UnwritableError
@@ -120,6 +120,5 @@ def _unwritten(path: Path, error: OSError) -> FileError:
         written = path.stat().st_size / 1e6
         rule = f"there must be room for the file, and there was none after {written:.0f} MB of it"
         return FileError(str(path), rule, "make room, or name a folder on a larger disk")
-    reason = os.strerror(error.errno) if error.errno else "unknown reason"
-    rule = f"the file must be writable, and the system says: {reason}"
-    return FileError(str(path), rule, "check the folder, its rights and the space left")
+    remedy = "check the folder, its rights and the space left"
+    return refused_by_system(path, "the file must be writable", error, remedy)

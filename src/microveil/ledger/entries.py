@@ -108,10 +108,12 @@ class Entry:
         return {
             "schema": 1,
             "event": "announced",  # it counts, whether or not the release did appear
-            **{name: getattr(self, name) for name in _PLAIN},
+            **{name: getattr(self, name) for name in ("time", "population", "folder", "method")},
             "model": self.model.value,
+            "seeded": self.seeded,
             "budget": self.budget and self.budget.to_dict(),
             "scopes": {name: spent and spent.to_dict() for name, spent in self.scopes.items()},
+            "kept": self.kept,
             "input": self.digest,
             # Earlier versions knew no units, and protected records.
             **({} if self.unit.column is None else {"unit": self.unit.to_dict()}),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from microveil.errors import FileError, RequestError, stands_alone
+from microveil.errors import FileError, RequestError, refused_by_system, stands_alone
 from microveil.files.disk import check_name, locked, written_whole
 from microveil.guarantee import Guarantee
 from microveil.ledger.entries import Entry, Totals
@@ -254,6 +254,6 @@ def _identity(place: Path) -> tuple[int, int, int] | None:
 
 
 def _refused(place: str | Path, error: OSError) -> FileError:
-    reason = os.strerror(error.errno) if error.errno else "unknown reason"
-    rule = f"the ledger must be readable and writable for you, and the system says: {reason}"
-    return FileError(f"{place}", rule, "check its path, its rights and the space left")
+    rule = "the ledger must be readable and writable for you"
+    remedy = "check its path, its rights and the space left"
+    return refused_by_system(place, rule, error, remedy)
