@@ -30,7 +30,7 @@ HEADER = """\
 # categories  of text, and of numbers that are codes: every one that there is, as publicly known;
 #             with ordered = true where they are listed in an order that means something.
 
-microveil = "0.2"        # the version that this recipe was written for
+microveil = "0.3"        # the version that this recipe was written for
 """
 KEPT = """\
 #             non-confidential  released exactly as it is; weights too, if they are declared public:

@@ -2,7 +2,7 @@
 
 ::
 
-    microveil = "0.2"
+    microveil = "0.3"
     method = "idp-cbls"
     k = 10
     epsilon = 1.0
@@ -67,8 +67,9 @@ DEPTHS: Mapping[Any, int] = {"attributes": 3, "parts": 3, "file": 2}
 ENTRIES = {str: str, int: int, float: int | float, bool: bool, list: list[str]}
 # What stands for the role and the type of an attribute as long as these are of another form.
 INSTEAD = {"role": Role.CONFIDENTIAL.value, "type": Kind.DECIMAL.value}
-# The version whose recipes are read as they stand, and that of recipes that say none.
-VERSION, UNSAID = (0, 2), (0, 1)
+# The version of recipes that are written, that of recipes that say none, and the first whose
+# recipes mean what they meant.
+VERSION, UNSAID, CHANGED = (0, 3), (0, 1), (0, 2)
 
 
 @cache
@@ -312,7 +313,7 @@ def _of_version(written: str | None, asked: Mapping[str, Any]) -> Iterator[Reque
             f"this is microveil {current}, and the recipe was written for a later version",
             "update microveil",
         )
-    for concerns, words in CHANGES if version < VERSION else ():
+    for concerns, words in CHANGES if version < CHANGED else ():
         if concerns(asked):
             yield RequestError(
                 place,
