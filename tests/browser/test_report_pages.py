@@ -13,7 +13,7 @@ from microveil.report import (
     publishable_report,
 )
 from microveil.report.plots import first_picture
-from page_look import PICTURES, look
+from page_look import look
 from steward import Page
 
 pytestmark = pytest.mark.browser
