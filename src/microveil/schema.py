@@ -281,6 +281,11 @@ class Attribute:
         return self.domain if isinstance(self.domain, Categories) else None
 
     @property
+    def is_words(self) -> bool:
+        """Whether it is text of which no list is known yet: its values are the words themselves."""
+        return self.is_learnt and self.domain is None and not self.kind.is_numeric
+
+    @property
     def domain_source(self) -> Source:
         """Where its domain comes from."""
         if self.domain is None:

@@ -135,7 +135,7 @@ def atom_shown(what, value, count, z):
     values, counts = (np.array([one] * bool(count), dtype=np.int64) for one in (value, count))
     first = domain[0] if is_declared else -asking.NEAR
     source = Tracked(0 if count else value - first, z)
-    atoms, steps = asking._atoms(plan, domain, values, counts, source)
+    atoms, steps = asking._atoms(plan, domain, [(values, counts)], source)
     return dict(zip(atoms.tolist(), steps.tolist(), strict=True)).get(value)
 
 

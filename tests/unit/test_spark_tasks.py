@@ -252,9 +252,10 @@ def test_tables_of_batches_add_up_to_those_of_memory():
     here.set_bins(1, counted, None)
     (expected,) = here.pairs([(0, 1)])
     held = counts._Histogram(candidates, np.zeros(0, np.int64), None)
-    count = counts.tables_of(columns, {0: (cut, held), 1: (counted, None)}, [(0, 1)])
+    attributes = {column.units: column.attribute for column in columns}
+    add = counts.tables_of(attributes, {}, {0: (cut, held), 1: (counted, None)}, [(0, 1)])
     batches = [batch.slice(0, 200), batch.slice(200, 0), batch.slice(200)]
-    (found,) = counts.adding(count, 12)(iter(batches))
+    (found,) = counts.adding(add, 12)(iter(batches))
     totals = np.zeros(12)
     totals[found["figure"].to_numpy()] = found["total"].to_numpy()
     assert totals.reshape(4, 3).tolist() == expected.tolist()

@@ -298,7 +298,8 @@ def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[st
         names = [
             name
             for name in table.names
-            if name not in (*request.keep, request.unit) and not named_like_person(name)
+            if name not in (*request.keep, request.unit, request.record_id)
+            and not named_like_person(name)
         ]
     else:
         names = [
@@ -364,7 +365,7 @@ def _column(
     """Read a column, round it to its grid and hold it against its domain."""
     is_protected, is_synthetic = request.missing == "protect", "new table" in request.method.can
     most = request.protected_unit.max_rows
-    if attribute.is_learnt and not attribute.kind.is_numeric:
+    if attribute.is_words:
         keep_missing = is_protected and not attribute.never_missing
         column = words_of_attribute(table, attribute, keep_missing=keep_missing)
         refuse_few(column, most)

@@ -4,7 +4,7 @@ Of a request that takes attributes one by one each column is read, planned, draw
 turn. Streams of randomness belong to attributes, so that it makes no difference in which order.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -25,7 +25,7 @@ from microveil.table import Numbers, Reasons
 from microveil.table.table import numbered, rebuilt, restored
 from microveil.table.threads import in_threads
 
-__all__ = ["Drawn", "draw", "drawn_cells", "plan_and_draw"]
+__all__ = ["Drawn", "draw", "drawn_cells", "names_learnt", "plan_and_draw"]
 
 Progress = Callable[[str], None]
 Positions = NDArray[np.int64]
@@ -172,16 +172,8 @@ def draw(
     if planned.synthetic is not None:
         counter = Counter(planned.synthetic.asked(planned.prepared.columns))
         measurements, new = planned.synthetic.draw(counter, RandomSource.of(seed), progress)
-        unknown = {one.attribute.name for one in measurements.attributes if one.is_unknown}
-        made = {
-            name: restored(planned.table, name, new[name]) for name in new if name not in unknown
-        }
-        if not made:
-            raise DataError(
-                "table",
-                "nothing was learnt of any column: no value has enough records to be shown",
-                "declare what columns hold, or pass a larger epsilon",
-            )
+        names = names_learnt(measurements, new)
+        made = {name: restored(planned.table, name, new[name]) for name in names}
         return Drawn(rebuilt(planned.table, made, ()), measurements, new.repairs)
     drawing = _Drawing.of(planned.prepared, seed, progress)
     tasks = [
@@ -191,6 +183,19 @@ def draw(
     ]
     in_threads(lambda task: drawing.draw(*task), tasks, len(tasks) * planned.table.n_records)
     return Drawn(drawing.table(planned))
+
+
+def names_learnt(measurements: Measurements, names: Iterable[str]) -> list[str]:
+    """Name the columns of a new table: not those of which nothing was learnt."""
+    unknown = {one.attribute.name for one in measurements.attributes if one.is_unknown}
+    found = [name for name in names if name not in unknown]
+    if not found:
+        raise DataError(
+            "table",
+            "nothing was learnt of any column: no value has enough records to be shown",
+            "declare what columns hold, or pass a larger epsilon",
+        )
+    return found
 
 
 def drawn_cells(

@@ -1,14 +1,15 @@
 """All that looks at the data of a new table: counts of records, and which tables are measured.
 
 A counter has the `histogram` of a column over its domain, the `values`, `words` or `decimals` of
-one without a domain, its values `coded` against candidate cuts, and the cross counts of `pairs` of
-columns (or of triples) by their bins, which are set in between. What it returns is exact and no
-release: noise is added by whoever asks. A counter of records that lie elsewhere has these,
-`n_records`, `n_candidates`, `adopt` and `set_bins` too; nothing else sees a value.
+one without a domain, its coarse `cells`, its values `coded` against candidate cuts, and the cross
+counts of `pairs` of columns (or of triples) by their bins, which are set in between. What it
+returns is exact and no release: noise is added by whoever asks. A counter of records that lie
+elsewhere has these, `n_records`, `n_candidates`, `adopt` and `set_bins` too; nothing else sees a
+value.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -35,11 +36,18 @@ __all__ = [
     "Counter",
     "JitteredCodes",
     "TablesPlan",
+    "Tally",
+    "WordTally",
+    "adopted",
     "choose_and_measure",
     "is_atom",
+    "jittered",
 ]
 
 Mask = NDArray[np.bool_]
+# Different values, or words, and how many records have each: piece by piece.
+Tally = Iterable[tuple[Whole, Whole]]
+WordTally = Iterable[tuple[Sequence[str], Whole]]
 # Places at which a column may be cut. Codes are sorted: of any number of candidates only the runs
 # between two codes matter.
 CANDIDATES = 1 << 40
@@ -91,17 +99,22 @@ class Counter:
         counts = np.bincount(units, minlength=upper - lower + 1)
         return np.append(counts, self.n_records - grid.n_present)
 
-    def values(self, column: int) -> tuple[Whole, Whole, int]:
-        """Return a column's different values, ascending, how many records have each, and none."""
+    def values(self, column: int) -> tuple[Tally, int]:
+        """Count a column's records by value, once each and ascending, and those without one."""
         grid = self.columns[column]
         values, counts = np.unique(grid.values, return_counts=True)
-        return values.astype(np.int64), counts, self.n_records - grid.n_present
+        return [(values.astype(np.int64), counts)], self.n_records - grid.n_present
 
-    def words(self, column: int) -> tuple[Sequence[str], Whole, int]:
-        """Return a column's different words, how many records have each, and how many none."""
+    def words(self, column: int) -> tuple[WordTally, int]:
+        """Count a column's records by word, once each and in order, and those without one."""
         grid = self.columns[column]
         counts = np.bincount(grid.values, minlength=len(grid.words))
-        return grid.words, counts, self.n_records - grid.n_present
+        return [(grid.words, counts)], self.n_records - grid.n_present
+
+    def cells(self, column: int, borders: Whole) -> Whole:
+        """Count a column's values from each border up to the next."""
+        places = np.searchsorted(borders, self.columns[column].values, side="right") - 1
+        return np.bincount(places, minlength=len(borders) - 1)
 
     def decimals(self, column: int) -> Whole:
         """Count a column's values by the fewest decimals that they need: none, one, two ..."""
@@ -120,17 +133,7 @@ class Counter:
 
         ``rest`` is the place of a word that is in no list.
         """
-        grid = self.columns[column]
-        if attribute.categories is not None:
-            listed = {word: place for place, word in enumerate(attribute.categories.values)}
-            places = np.array([listed.get(word, rest) for word in grid.words], dtype=np.int64)
-            values = places[grid.values] if len(places) else grid.values
-        else:
-            steps = int(attribute.resolution / grid.attribute.resolution)
-            values = np.rint(grid.values / steps).astype(np.int64) if steps > 1 else grid.values
-            # What lies beyond is moved to the end of the grid, each record by itself.
-            values = np.clip(values, *(attribute.grid_bounds or widest(attribute)))
-        self.columns[column] = replace(grid, attribute=attribute, values=values, words=())
+        self.columns[column] = adopted(self.columns[column], attribute, rest)
 
     def coded(
         self,
@@ -151,10 +154,8 @@ class Counter:
             words = source.words(records.stop - records.start)
             if missing is not None:
                 words = words[~missing]
-            if atoms is not None and len(atoms):
-                rest[present] = ~is_atom(grid.values[present], atoms)
-                words[~rest[present]] = 0
-            codes[present] = candidates.codes(grid.values[present], words)
+            own = jittered(grid.values[present], words, candidates, atoms)
+            codes[present], rest[present] = own
         return JitteredCodes(codes, np.sort(codes[rest]))
 
     def set_bins(self, column: int, axis: Axis, codes: Codes | None) -> None:
@@ -197,6 +198,33 @@ class Counter:
                 joint = joint.astype(np.uint32) * np.uint32(n_bins) + bins[records]
             kernel.cross_counts(joint, last[records], counts)
         return counts.reshape(*sizes, n_last)
+
+
+def adopted(grid: GridColumn, attribute: Attribute, rest: int) -> GridColumn:
+    """Put a column on the grid, or on the list of categories, that was learnt of it."""
+    if attribute.categories is not None:
+        listed = {word: place for place, word in enumerate(attribute.categories.values)}
+        places = np.array([listed.get(word, rest) for word in grid.words], dtype=np.int64)
+        values = places[grid.values] if len(places) else grid.values
+    else:
+        steps = int(attribute.resolution / grid.attribute.resolution)
+        values = np.rint(grid.values / steps).astype(np.int64) if steps > 1 else grid.values
+        # What lies beyond is moved to the end of the grid, each record by itself.
+        values = np.clip(values, *(attribute.grid_bounds or widest(attribute)))
+    return replace(grid, attribute=attribute, values=values, words=())
+
+
+def jittered(
+    values: NDArray[np.signedinteger[Any]],
+    words: NDArray[np.uint64],
+    candidates: Candidates,
+    atoms: Whole | None,
+) -> tuple[Whole, Mask]:
+    """Put values on candidates, each by its word but atoms by none; also which are no atoms."""
+    if atoms is None or not len(atoms):
+        return candidates.codes(values, words), np.ones(len(values), dtype=np.bool_)
+    rest = ~is_atom(values, atoms)
+    return candidates.codes(values, np.where(rest, words, np.uint64(0))), rest
 
 
 def is_atom(values: NDArray[np.signedinteger[Any]], atoms: Whole) -> Mask:

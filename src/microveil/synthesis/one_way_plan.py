@@ -5,7 +5,7 @@ domains are learnt inside the budget where nothing is declared.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -21,7 +21,7 @@ from microveil.noise.noise import RandomSource
 from microveil.noise.passing import passing
 from microveil.schema import Attribute, Bounds, Kind, Source, widest
 from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
-from microveil.synthesis.measuring import Counter
+from microveil.synthesis.measuring import Counter, Tally
 from microveil.synthesis.one_way import AttributeMeasured, Cells, with_categories
 
 __all__ = ["CLEARLY", "Depth", "Learning", "OneWayPlan", "measured_again", "threshold"]
@@ -39,8 +39,6 @@ CLEARLY = 3
 REACH = 4
 # Cells of what is no atom: single values so far from 0, then up to each power of 2.
 SINGLE, OCTAVES = 32, range(5, 54)
-# Nothing of a column that need not be looked through.
-NOBODY = np.zeros(0, dtype=np.int64)
 # What the rest of the categories is called.
 REST = "other"
 
@@ -201,13 +199,13 @@ def _categories(
 ) -> AttributeMeasured:
     """Learn the categories of text, and count them: METHODS section 11, A."""
     assert plan.noise is not None  # noqa: S101 -- all values are counted
-    words, counts, absent = counter.words(number)
-    least = np.full(len(counts), learning.threshold << plan.noise.bits)
-    shown, steps = _shown(plan.noise, counts, least, source)
-    listed = sorted(words[place] for place in shown.tolist())
-    by_word = {
-        words[place]: step for place, step in zip(shown.tolist(), steps.tolist(), strict=True)
-    }
+    tally, absent = counter.words(number)
+    by_word = dict[str, int]()
+    for words, counts in tally:
+        least = np.full(len(counts), learning.threshold << plan.noise.bits)
+        shown, steps = (own.tolist() for own in _shown(plan.noise, counts, least, source))
+        by_word |= {words[place]: step for place, step in zip(shown, steps, strict=True)}
+    listed = sorted(by_word)
     in_order = np.array([by_word[word] for word in listed], dtype=np.int64)
     of_missing = _missing(plan, absent, source)
     rest = (plan.n_records << plan.noise.bits) - int(in_order.sum()) - int(of_missing.sum())
@@ -288,14 +286,10 @@ def _numbers(
         n_records=plan.n_records,
     )
     n_rest = Fraction(plan.n_records)
-    values, counts, absent = (
-        (NOBODY, NOBODY, 0)
-        if plan.cells is None and plan.learning is None
-        else counter.values(number)
-    )
     if plan.learning is not None:
         assert plan.noise is not None  # noqa: S101 -- there are atoms
-        atoms, steps = _atoms(plan, domain, values, counts, source)
+        tally, absent = counter.values(number)
+        atoms, steps = _atoms(plan, domain, tally, source)
         of_missing = _missing(plan, absent, source)
         steps = np.append(steps, of_missing)
         counted = NoisyCounts(steps=steps, noise=plan.noise)
@@ -303,24 +297,16 @@ def _numbers(
         n_rest = plan.n_records - Fraction(int(steps.sum()), 1 << plan.noise.bits)
     depth = next((one for one in plan.depths if n_rest >= one.least_records), None)
     if depth is None:
+        assert plan.cells is not None  # noqa: S101 -- planned beside atoms
         borders = _borders(domain, found.atoms)
-        found = replace(found, cells=_cells(borders, plan.cells, values, counts, source))
+        own = NoisyCounts.of(counter.cells(number, borders), plan.cells, source)
+        found = replace(found, cells=Cells(borders=borders, counts=own))
     codes = counter.coded(number, candidates, source.spawn(1)[0], found.atoms)
     if depth is not None:
         found = _with_cuts(found, depth.rates, codes, source)
     if plan.noise is not None and plan.learning is None:
         found = replace(found, counts=_present(found, plan.noise, codes, source))
     return (_with_domain(found) if attribute.domain is None else found), codes
-
-
-def _cells(
-    borders: Whole, noise: CountNoise | None, values: Whole, counts: Whole, source: RandomSource
-) -> Cells:
-    """Count the records of cells."""
-    assert noise is not None  # noqa: S101 -- planned beside atoms
-    places = np.searchsorted(borders, values, side="right") - 1
-    own = np.bincount(places, weights=counts, minlength=len(borders) - 1).astype(np.int64)
-    return Cells(borders=borders, counts=NoisyCounts.of(own, noise, source))
 
 
 def _with_cuts(
@@ -363,17 +349,21 @@ def measured_again(
             again.steps[place] = 0
             again.steps[place] = (measured.n_records << again.noise.bits) - again.steps.sum()
         return replace(measured, counts=again), None
-    values, held, absent = counter.values(number)
     if measured.atoms is not None and noisy is not None:
-        by_value = dict(zip(values.tolist(), held.tolist(), strict=True))
+        tally, absent = counter.values(number)
+        by_value = {
+            value: count
+            for values, counts in tally
+            for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+        }
         own = [by_value.get(value, 0) for value in measured.atoms.tolist()]
         counts = np.array([*own, *([absent] if measured.has_missing else [])], dtype=np.int64)
         measured = replace(measured, counts=NoisyCounts.of(counts, noisy.noise, source))
     codes = counter.coded(number, candidates, source.spawn(1)[0], measured.atoms)
     if measured.cells is not None:
-        noise = measured.cells.counts.noise
-        cells = _cells(measured.cells.borders, noise, values, held, source)
-        return replace(measured, cells=cells), codes
+        borders, noise = measured.cells.borders, measured.cells.counts.noise
+        again = NoisyCounts.of(counter.cells(number, borders), noise, source)
+        return replace(measured, cells=Cells(borders=borders, counts=again)), codes
     found = _with_cuts(measured, [*map(Fraction, measured.rates)], codes, source)
     if measured.atoms is None and noisy is not None:
         found = replace(found, counts=_present(found, noisy.noise, codes, source))
@@ -394,32 +384,44 @@ def _with_decimals(
 
 
 def _atoms(
-    plan: OneWayPlan, domain: tuple[int, int], values: Whole, counts: Whole, source: RandomSource
+    plan: OneWayPlan, domain: tuple[int, int], tally: Tally, source: RandomSource
 ) -> tuple[Whole, Whole]:
     """Return the values that have counts of their own, ascending, and these in steps."""
     learning, noise = plan.learning, plan.noise
     assert learning is not None  # noqa: S101 -- there are atoms
     assert noise is not None  # noqa: S101 -- with noise
-    least = learning.threshold << noise.bits
-    needed = np.full(len(values), least)
+    least, near = learning.threshold << noise.bits, np.zeros(0, dtype=np.int64)
     if not learning.is_declared and plan.attribute.kind is not Kind.DATE:
         near = np.arange(max(domain[0], -NEAR), min(domain[1], NEAR) + 1)
-        unseen = np.setdiff1d(near, values)
-        values, counts = np.append(values, unseen), np.append(counts, np.zeros_like(unseen))
-        # In whole steps, rounded up: a public figure.
-        stands_out = math.ceil(STANDS_OUT * math.sqrt(noise.variance) * (1 << noise.bits))
-        needed = np.where(np.abs(values) <= NEAR, min(stands_out, least), least)
-    shown, steps = _shown(noise, counts, needed, source)
-    found = values[shown]
+    # In whole steps, rounded up: a public figure.
+    stands_out = math.ceil(STANDS_OUT * math.sqrt(noise.variance) * (1 << noise.bits))
+    atoms, counted, seen = list[Whole](), list[Whole](), list[Whole]()
+    for values, counts in _with_unseen(tally, near):
+        needed = np.where(np.isin(values, near), min(stands_out, least), least)
+        shown, steps = _shown(noise, counts, needed, source)
+        atoms.append(values[shown])
+        counted.append(steps)
+        # A declared grid has so many values that they may all be held.
+        seen += [values] if learning.is_declared else []
     if learning.is_declared:
         # Values that do not occur have noise too: which of them reach the threshold.
-        seen = np.sort(values)
-        n_unseen = domain[1] - domain[0] + 1 - len(seen)
+        those = np.concatenate(seen) if seen else near
+        n_unseen = domain[1] - domain[0] + 1 - len(those)
         where, drawn = passing(noise, np.broadcast_to(least, n_unseen), source)
-        before = np.searchsorted(seen - domain[0] - np.arange(len(seen)), where, side="right")
-        found, steps = np.append(found, domain[0] + where + before), np.append(steps, drawn)
+        before = np.searchsorted(those - domain[0] - np.arange(len(those)), where, side="right")
+        atoms.append(domain[0] + where + before)
+        counted.append(drawn)
+    found, steps = np.concatenate(atoms), np.concatenate(counted)
     order = np.argsort(found)
     return found[order], steps[order]
+
+
+def _with_unseen(tally: Tally, public: Whole) -> Iterator[tuple[Whole, Whole]]:
+    """Yield the values that occur, and then those public ones that nobody has."""
+    for values, counts in tally:
+        public = np.setdiff1d(public, values)
+        yield values, counts
+    yield public, np.zeros_like(public)
 
 
 def _borders(domain: tuple[int, int], atoms: Whole | None) -> Whole:

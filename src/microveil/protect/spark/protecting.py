@@ -1,7 +1,7 @@
 """A frame of Spark's protected: request, plan and release as of any table, on steps in Spark."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -19,15 +19,15 @@ from microveil.methods.planned import AttributePlan, Figures, released_numbers
 from microveil.methods.planned import squares_about_rounded as about_rounded
 from microveil.noise.noise import RandomSource
 from microveil.protect.arguments import SPARK
-from microveil.protect.columns import Prepared, check_enough, outlined, prepare
-from microveil.protect.draw import Drawn
+from microveil.protect.columns import Prepared, check_enough, outlined, prepare, refuse_few
+from microveil.protect.draw import Drawn, names_learnt
 from microveil.protect.plan import Plan
 from microveil.protect.planning import check_scope, plan_alone, plan_part, refuse_exact_cells
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
 from microveil.protect.request import Request
 from microveil.protect.spark.clusters import Starts, by_rank
-from microveil.protect.spark.counts import counter, summed, value_counts
+from microveil.protect.spark.counts import SparkCounter, counter, summed
 from microveil.protect.spark.draws import Draw, drawn_release, new_table
 from microveil.protect.spark.scratch import Scratch
 from microveil.protect.spark.table import (
@@ -58,7 +58,6 @@ WITHOUT = {
     "isotonic": ("does not measure the linkage that it invites", "leave it out"),
     "missing_codes": ("takes no codes for missing values", "make such cells null first"),
     "missing_values": ("takes no text for missing values", "make such cells null first"),
-    "domains": ("learns none", "leave it out, and declare bounds and categories"),
     "memory": ("has settings of its own for memory", "leave it out"),
 }
 Whole = NDArray[np.int64]
@@ -105,7 +104,7 @@ def protect_in_spark(
         draws = dict[str, Draw]()
         planned = _planned(prepared, table, scratch, draws)
         frame = given.frame if isinstance(given, SparkFiles) else given
-        schema = _schema(frame, {*table.columns, *table.kept})
+        schema = _schema(frame.schema, {*table.columns, *table.kept})
         if planned.synthetic is None:
             data = drawn_release(table, draws, schema, prepared.request.seed, scratch)
             drawn = Drawn(data=data)
@@ -177,9 +176,7 @@ def _request(asked: Mapping[str, Any]) -> Request:
     if asked.get("engine") not in (None, SPARK):
         rule = "a frame of Spark's is protected by Spark"
         raise RequestError("engine", rule, "leave out the engine, or pass a table of this process")
-    # No domain is learnt there: what is not declared is refused.
-    is_new = asked.get("method") in (None, "dp-synthetic")
-    request = Request.of({**asked, **({"domains": "declared"} if is_new else {}), "engine": SPARK})
+    request = Request.of({**asked, "engine": SPARK})
     if request.exact_cells == "widen" and "exact cells" in request.method.can:
         raise refused(
             "does not merge clusters of equal values",
@@ -192,7 +189,7 @@ def _request(asked: Mapping[str, Any]) -> Request:
             "choose dp-um, idp-ls, idp-cbls, idp-vector, ranking, laplace, pram or dp-synthetic; "
             "record-dp with partition='ranking' is dp-um",
         )
-    if request.attributes is None:
+    if request.attributes is None and not request.learns:
         raise EngineError(
             "attributes",
             "columns are not looked through in Spark to see which are numbers of people",
@@ -255,6 +252,7 @@ def _new_table(
     measurements = plan.measured(cast("Counter", counted), asking)
     drawing, n_records = Drawing.of(measurements), plan.n_drawn
     attributes = [own for own, _ in drawing.released]
+    released = names_learnt(measurements, [own.name for own in attributes])
     own = int.from_bytes(source.words(4).tobytes(), "little")
 
     def block(number: int) -> NewColumns:
@@ -264,7 +262,7 @@ def _new_table(
         return NewColumns(attributes, drawn, repairs, plan.may_lack)
 
     n_blocks = blocks_of(n_records)
-    data = new_table(block, n_blocks, n_records, schema, scratch)
+    data = new_table(block, n_blocks, n_records, _schema(schema, released), scratch)
     # A task may be repeated: what was changed for rules is counted here, of the first blocks.
     known = [] if drawing.possible is None else range(min(n_blocks, COUNTED))
     changed = [one for number in known if (one := block(number).repairs) is not None]
@@ -283,10 +281,10 @@ def _of_records(
         grid = GridColumn(attribute=attribute, values=values, missing=None)
         return Figures.of(steps([grid], choices)[0], isotonic=False)
 
-    def figures(batch: pa.RecordBatch) -> Any:
+    def add(totals: Any, batch: pa.RecordBatch) -> None:
         values = batch.column(0).to_numpy()
         apart = (values - middle).astype(np.float64)
-        return np.array([apart.sum(), (apart**2).sum(), of_values(values).error])
+        totals += [apart.sum(), (apart**2).sum(), of_values(values).error]
 
     def draw(column: GridColumn, _numbers: Whole, source: RandomSource) -> Numbers:
         if column.missing is not None and column.missing.all():
@@ -294,7 +292,7 @@ def _of_records(
         return steps([column], choices)[0].draw(source, isotonic=False)
 
     present = column.frame.select(column.units).dropna()
-    apart, squares, error = summed(present, figures, 3, scratch).tolist()
+    apart, squares, error = summed(present, add, 3, scratch).tolist()
     total = max(0.0, squares - apart**2 / n_cells)
     of_ends = of_values(np.array([column.least, column.greatest]))
     plan = replace(
@@ -311,7 +309,7 @@ def _of_records(
 
 def _of_categories(column: SparkColumn, choices: Choices, scratch: Scratch) -> tuple[Figures, Draw]:
     """Plan a draw by the row of a matrix, of which the counts of categories say all figures."""
-    counts = value_counts(column, scratch)
+    counts = SparkCounter([column], column.frame, scratch).histogram(0)
     observed = counts if choices.hides_missing(column.attribute) else counts[:-1]
     nothing = np.empty(0, dtype=np.int64)
     grid = GridColumn(attribute=column.attribute, values=nothing, missing=None)
@@ -327,6 +325,8 @@ def _check_enough(columns: Iterable[GridColumn], request: Request) -> None:
     """Refuse a column of fewer values than a cluster needs, and of one value alone."""
     check_enough(columns, request)
     for column in columns:
+        if column.attribute.is_learnt:
+            refuse_few(column, 1)
         is_hidden = request.missing == "protect" or "new table" in request.method.can
         if column.n_present == 1 and not is_hidden:
             place, rule = column.attribute.place, "one value cannot be hidden among others"
@@ -348,9 +348,9 @@ def _texts(table: SparkTable, scratch: Scratch) -> Callable[[str, tuple[str, ...
     return beginning
 
 
-def _schema(frame: Any, names: set[str]) -> Any:
-    """Return names and types of a release, without what the frame says of its columns."""
+def _schema(schema: Any, names: Collection[str]) -> Any:
+    """Return names and types of a release, without what a frame says of its columns."""
     from pyspark.sql.types import StructField, StructType
 
-    own = (field for field in frame.schema.fields if field.name in names)
+    own = (field for field in schema.fields if field.name in names)
     return StructType([StructField(field.name, field.dataType) for field in own])

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import polars
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -33,6 +34,10 @@ COMMITTER = {
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "spark.hadoop.outputCommitCoordination.enabled": "true",
 }
+
+
+# Rows that the driver holds at a time, of counts that may be too many for it.
+PIECE = 1 << 20
 
 
 class Scratch:
@@ -60,6 +65,14 @@ class Scratch:
         place = self._work / f"{next(self._numbers)}"
         self._written(frame, place)
         return pyarrow.parquet.read_table(place)
+
+    def in_pieces(self, frame: Any) -> Iterator[polars.DataFrame]:
+        """Take counts into this process, however many there are: some after others, in order."""
+        place = self._work / f"{next(self._numbers)}"
+        self._written(frame, place)
+        held = polars.scan_parquet(sorted(place.glob("*.parquet")))
+        for start in range(0, held.select(polars.len()).collect().item(), PIECE):
+            yield held.slice(start, PIECE).collect()
 
     def released(self, frame: Any, n_records: int) -> Any:
         """Write a release once, where it stays until the process ends, and return it read."""

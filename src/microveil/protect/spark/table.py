@@ -52,7 +52,7 @@ Batches = Iterator[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SparkColumn:
-    """A column of whole grid units, ``units`` in the table's frame, null where one is missing."""
+    """A column of whole grid units or words, ``units`` in the table's frame, null where missing."""
 
     attribute: Attribute
     frame: Any
@@ -138,8 +138,8 @@ def open_table(
     )
     schema = given.select(KEY, *names.values()).schema.add(NUMBER, LongType())
     schema = schema.add(TOLD, StringType())
-    for called in cells.values():
-        schema = schema.add(called, LongType())
+    for one in attributes:
+        schema = schema.add(cells[one.name], StringType() if one.is_words else LongType())
     task = on_grids(dict(zip(cells.values(), attributes, strict=True)), [*names.values()], clamp)
     by_key = given.repartitionByRange(KEY).sortWithinPartitions(KEY)
     written = scratch.written(by_key.mapInArrow(task, schema))
@@ -269,6 +269,9 @@ def _n_repeated(keys: pa.Array, before: pa.Array | None) -> int:
 def _on_grid(cells: pa.Array, attribute: Attribute, clamp: bool) -> tuple[pa.Array, dict[str, Any]]:
     """Return whole grid units, null where there is no value, and what breaks a rule."""
     told: dict[str, Any] = {**dict.fromkeys(BROKEN, 0), "ends": None, "rule": None}
+    if attribute.is_words:
+        words = pa.compute.if_else(pa.compute.equal(cells, ""), None, cells)
+        return words, {**told, "missing": words.null_count}
     clamps = clamp and attribute.categories is None
     try:
         numbers = numbers_of_attribute(table_of_frame(pa.table({attribute.name: cells})), attribute)
@@ -297,9 +300,13 @@ def grid_columns(
     found = {}
     for name, attribute in attributes.items():
         absent = batch[name].is_null().to_numpy(zero_copy_only=False)
-        values = batch[name].drop_null().to_numpy(zero_copy_only=False)
+        present, words = batch[name].drop_null(), []
+        if attribute.is_words:
+            coded = present.dictionary_encode()
+            present, words = coded.indices, coded.dictionary.to_pylist()
+        values = present.to_numpy(zero_copy_only=False)
         missing = absent if absent.any() else None
-        found[name] = GridColumn(attribute=attribute, values=values, missing=missing)
+        found[name] = GridColumn(attribute=attribute, values=values, missing=missing, words=words)
     return found
 
 
