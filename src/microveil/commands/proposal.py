@@ -22,8 +22,9 @@ from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.arguments import arguments
 from microveil.protect.declarations import declared_by_file, to_accept
+from microveil.protect.notes import pairs_expected
 from microveil.protect.parts import AUTO
-from microveil.protect.planning import shown_from
+from microveil.protect.planning import outlook
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import Request, read_each
 from microveil.table import (
@@ -101,7 +102,7 @@ def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, Prop
         return ""
     asked = {**look.given, **request, "attributes": names, "accept": None, "codebook": None}
     try:
-        found = shown_from(look.table, Request.of(asked))
+        found, pairs = outlook(look.table, Request.of(asked))
     except MicroveilError as error:
         return f"As it stands it would be refused: {error}"
     texts = [least for name, least in found.items() if not columns[name].kind.is_numeric]
@@ -111,10 +112,10 @@ def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, Prop
         said.append(f"A category needs about {max(texts):,} records to keep its name")
     if numbers:
         said.append(f"a number {max(numbers):,} to have a count of its own")
-    if not said:
-        return ""
-    sentence = ", and ".join(said)
-    return f"{sentence[:1].upper()}{sentence[1:]}: at this budget, for so many columns and records."
+    shown = ", and ".join(said)
+    here = "at this budget, for so many columns and records."
+    sentences = [f"{shown[:1].upper()}{shown[1:]}: {here}"] if said else []
+    return " ".join((*sentences, *pairs_expected(pairs)))
 
 
 def _checked(asked: Mapping[str, Any]) -> dict[str, Any]:

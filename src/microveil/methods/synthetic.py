@@ -34,7 +34,7 @@ from microveil.table import GridColumn
 from microveil.table.record_rules import kind_in_rules, parse_rule
 from microveil.text import listed
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "is_learnt", "room_of", "tables_planned"]
 
 # Shares of the budget: each attribute's own distribution, the choice of tables, the tables.
 OWN, CHOICE, TABLES = Fraction(6, 10), Fraction(1, 10), Fraction(3, 10)
@@ -141,18 +141,29 @@ class _Planning:
         assert self.choices.epsilon is not None  # noqa: S101 -- a request without one is refused
         return self.choices.epsilon
 
+    @property
+    def names(self) -> list[str]:
+        """Of the attributes."""
+        return [attribute.name for attribute in self.attributes]
+
+    @property
+    def budget(self) -> _Budget:
+        """What may be spent on a record, but for the delta of thresholds."""
+        is_learning = any(map(is_learnt, self.attributes))
+        delta = self.choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
+        return _Budget.of(self.epsilon, delta, self.choices.max_rows)
+
+    @property
+    def structure(self) -> str:
+        """Which tables may be measured."""
+        if len(self.attributes) == 1:
+            return "independent"
+        return "target" if self.choices["target"] else str(self.choices["structure"])
+
     def plan(self) -> SyntheticPlan:
         """Share out the budget."""
-        choices, names = self.choices, [attribute.name for attribute in self.attributes]
-        is_learning = any(map(is_learnt, self.attributes))
-        delta = choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
-        budget = _Budget.of(self.epsilon, delta, choices.max_rows)
-        given = choices["target"]
-        target = None if given is None else names.index(given[0])
-        structure = choices["structure"] if target is None else "target"
-        if len(names) == 1:
-            structure = "independent"
-        own, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
+        choices, names, budget = self.choices, self.names, self.budget
+        own, _, _ = PARTS.get(self.structure, (OWN, CHOICE, TABLES))
         weights = split(Fraction(1), names, choices.budget)
         shares = [budget.total * own * weights[name] / sum(weights.values()) for name in names]
         shown = own == 1 and not budget.is_concentrated
@@ -160,12 +171,9 @@ class _Planning:
             self._own(attribute, budget, share, share if shown else None)
             for attribute, share in zip(self.attributes, shares, strict=True)
         )
-        tables = None
-        if structure != "independent":
-            tables = self._tables(budget, choosing, measuring, structure, target)
         return SyntheticPlan(
             attributes=parts,
-            tables=tables,
+            tables=self.tables(),
             n_records=choices.n_records,
             n_drawn=choices["n_records"] or choices.n_records,
         )
@@ -305,24 +313,19 @@ class _Planning:
             remedies.append(f"allow a delta (delta={float(RELAXED):g}): the budget goes further")
         return ", or ".join(remedies)
 
-    def _tables(
-        self,
-        budget: _Budget,
-        choosing: Fraction,
-        measuring: Fraction,
-        structure: str,
-        target: int | None,
-    ) -> TablesPlan:
-        """Plan which tables may be chosen, and the noise on each."""
+    def tables(self) -> TablesPlan | None:
+        """Plan which tables may be chosen, and the noise on each; None where none is."""
+        structure, budget, given = self.structure, self.budget, self.choices["target"]
+        if structure == "independent":
+            return None
+        _, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
+        target = None if given is None else self.names.index(given[0])
         edges = len(self.attributes) - 1
         tables = edges if structure == "tree" else min(2 * edges, (edges + 1) * edges // 2)
         if structure == "target":
             edges = tables = max(1, edges - 1)
         noise = budget.noise(budget.total * measuring / tables)
-        deviation = Fraction(math.sqrt(noise.variance))
-        if structure == "target":
-            deviation *= TARGET_NOISE
-        room = SHARE_OF_NOISE * self.choices.n_records / deviation
+        room = room_of(noise, self.choices.n_records, has_target=structure == "target")
         sizes = (size for size in (2, 4, 8, 16) if size <= MOST_PARTS and size**2 <= room)
         return TablesPlan(
             n_tables=tables,
@@ -330,7 +333,7 @@ class _Planning:
             rate=budget.choice_rate(budget.total * choosing / tables),
             noise=noise,
             parts=max(sizes, default=2),
-            target=target if structure == "target" else None,
+            target=target,
             halves={} if target is None else self._halves(target),
         )
 
@@ -357,6 +360,17 @@ class _Planning:
                 "pass one between them, or none for the median",
             )
         return {target: at}
+
+
+def tables_planned(attributes: Sequence[Attribute], choices: Choices) -> TablesPlan | None:
+    """Plan the tables of a request alone, by public figures; None where none is measured."""
+    return _Planning(tuple(attributes), choices).tables()
+
+
+def room_of(noise: CountNoise, n_records: int, *, has_target: bool) -> Fraction:
+    """Return how many cells a table may have that still stand out of its noise."""
+    deviation = Fraction(math.sqrt(noise.variance)) * (TARGET_NOISE if has_target else 1)
+    return SHARE_OF_NOISE * n_records / deviation
 
 
 def is_learnt(attribute: Attribute) -> bool:

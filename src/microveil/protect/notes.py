@@ -13,6 +13,7 @@ from typing import Protocol
 from microveil.guarantee import Guarantee, Model
 from microveil.guarantee.condition import FURTHER, IN_ONE_STREAM
 from microveil.methods import METHODS, Promise
+from microveil.methods.expected_pairs import ExpectedPairs
 from microveil.methods.planned import AttributePlan
 from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.protect.columns import Prepared
@@ -30,6 +31,7 @@ __all__ = [
     "handling",
     "labels_beside",
     "notes_of_parts",
+    "pairs_expected",
     "plan_notes",
     "remarks_of_method",
     "remarks_of_release",
@@ -157,17 +159,17 @@ def exact_cells_of(request: Request) -> str | None:
     return request.exact_cells if "exact cells" in request.method.can else None
 
 
-def plan_notes(
-    request: Request, parts: Sequence[AttributePlan], prepared: Prepared, claim: Guarantee
-) -> tuple[str, ...]:
+def plan_notes(part: PartPlan, claim: Guarantee) -> tuple[str, ...]:
     """Return what a person should know of a plan before publishing: nothing of the data."""
+    request, prepared = part.request, part.prepared
     wanted = request.scope is not None or request.keep or request.seed is not None
     return (
+        *pairs_expected(part.pairs),
         *_of_request(request),
         *_of_left_out(prepared),
-        *_of_attributes(request, parts),
+        *_of_attributes(request, part.attributes),
         *([] if wanted else _of_rows(claim)),
-        *_of_new_table(request, parts, prepared.table.n_records),
+        *_of_new_table(request, part.attributes, prepared.table.n_records),
         *_of_table(prepared, is_seeded=request.seed is not None),
         *_of_advice(request),
     )
@@ -184,6 +186,7 @@ def notes_of_parts(
         f"{named}: {note}"
         for named, one in decided.items()
         for of in (
+            pairs_expected(one.pairs),
             _of_request(one.request),
             _of_attributes(one.request, one.attributes),
             _of_advice(one.request),
@@ -207,6 +210,19 @@ def file_notes(*, is_reported: bool) -> tuple[str, ...]:
 def labels_beside(title: str, names: Sequence[str]) -> str:
     """Say that a format cannot hold some labels of columns."""
     return "".join(said("notes", {"labels-beside": True}, title=title, names=listed(names)))
+
+
+def pairs_expected(pairs: ExpectedPairs | None) -> Iterator[str]:
+    """Say how many pairs of columns can be measured, or what would do where none can."""
+    if pairs is None:
+        return iter(())
+    holds = {
+        "pairs-none": not pairs.n_measured,
+        "would-do": not pairs.n_measured and pairs.would_do,
+        "pairs-measured": pairs.n_measured,
+    }
+    about = {"measured": pairs.n_measured, "pairs": pairs.n_pairs, "would_do": pairs.would_do}
+    return iter([" ".join(said("notes", holds, **about))])
 
 
 def _of_request(request: Request) -> Iterator[str]:

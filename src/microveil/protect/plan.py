@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from microveil.guarantee import Guarantee, Scopes
 from microveil.methods import Promise
+from microveil.methods.expected_pairs import ExpectedPairs
 from microveil.methods.planned import AttributePlan, SinglePlan
 from microveil.protect.columns import Prepared
 from microveil.protect.request import Request
@@ -32,6 +33,8 @@ class PartPlan:
         Of the method, as asked for.
     reasons : dict of Reasons
         By attribute: of cells that are released as missing the codes that stand in them.
+    pairs : ExpectedPairs or None
+        How many pairs of attributes a new table can measure.
     """
 
     request: Request
@@ -40,6 +43,7 @@ class PartPlan:
     synthetic: SyntheticPlan | None
     promise: Promise
     reasons: Mapping[str, Reasons] = field(default_factory=dict)
+    pairs: ExpectedPairs | None = None
 
     @property
     def protected(self) -> list[Attribute]:

@@ -15,6 +15,7 @@ from microveil.guarantee import (
     split,
 )
 from microveil.methods import Choices, Promise, Setting
+from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
 from microveil.methods.planned import AttributePlan, SinglePlan
 from microveil.protect.attributes import attribute_of
 from microveil.protect.claims import guarantee_of, in_force
@@ -32,13 +33,13 @@ from microveil.table.threads import FEW_VALUES, in_threads
 __all__ = [
     "NOT_KEPT",
     "check_scope",
+    "outlook",
     "plan_alone",
     "plan_of",
     "plan_part",
     "promise_of",
     "refuse_exact_cells",
     "refuse_unnamed",
-    "shown_from",
     "takes_one_by_one",
 ]
 
@@ -138,7 +139,7 @@ def plan_part(
     choices = choices_of(prepared.names, prepared.table.n_records, request)
     if prepared.units is not None and "units" in request.method.can:
         choices = replace(choices, units=prepared.units.of_record)
-    synthetic, reasons = None, dict[str, Reasons]()
+    synthetic, pairs, reasons = None, None, dict[str, Reasons]()
 
     def kept(_number: int, plan: SinglePlan, codes: Reasons | None) -> AttributePlan:
         if codes is not None:
@@ -149,6 +150,7 @@ def plan_part(
     if "new table" in request.method.can:
         synthetic = request.method.plan(prepared.columns, choices)
         attributes = (*synthetic.attributes, *synthetic.computed)
+        pairs = expected_pairs([own.attribute for own in synthetic.attributes], choices)
     else:
         attributes = plans(prepared, choices, draw or kept)
     shares = [(own.attribute, own.share) for own in attributes]
@@ -159,6 +161,7 @@ def plan_part(
         synthetic=synthetic,
         promise=_promise(prepared.table.n_records, request, shares, choices, joined=joined),
         reasons=reasons,
+        pairs=pairs,
     )
 
 
@@ -170,7 +173,7 @@ def plan_alone(part: PartPlan) -> Plan:
         parts=(part,),
         claim=claim,
         guarantee=in_force(claim, [part]),
-        notes=plan_notes(part.request, part.attributes, part.prepared, claim),
+        notes=plan_notes(part, claim),
         parameters=part.request.parameters(),
     )
 
@@ -244,21 +247,24 @@ def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     }
 
 
-def shown_from(table: Table, request: Request) -> dict[str, int]:
-    """Say by public figures from how many records on a value is shown of what is learnt.
+def outlook(table: Table, request: Request) -> tuple[dict[str, int], ExpectedPairs | None]:
+    """Say by public figures what a request for a new table can show of the attributes it names.
 
-    By attribute, of those that a request names. An error where the budget is not enough.
+    From how many records on a value is shown, by attribute of what is learnt, and how many pairs
+    can be measured. An error where the budget is not enough.
     """
     names = request.attributes or ()
     attributes = [attribute_of(table, name, request) for name in names]
     nobody = np.zeros(0, dtype=np.int64)
     columns = [GridColumn(attribute=own, values=nobody, missing=None) for own in attributes]
-    plan = request.method.plan(columns, choices_of([*names], table.n_records, request))
-    return {
+    choices = choices_of([*names], table.n_records, request)
+    plan = request.method.plan(columns, choices)
+    shown = {
         part.attribute.name: part.learning.threshold
         for part in plan.attributes
         if part.learning is not None and not part.learning.is_declared
     }
+    return shown, expected_pairs([part.attribute for part in plan.attributes], choices)
 
 
 def refuse_exact_cells(planned: Plan) -> None:
