@@ -8,7 +8,7 @@ import pytest
 
 import microveil as mv
 from microveil.compare.columns import Measures, conditions_of
-from microveil.compare.frontier import frontier_of
+from microveil.compare.results import frontier_of
 from microveil.guarantee import Condition
 from microveil.guarantee.condition import condition_of
 from microveil.measures.information_loss import LOSS

@@ -225,27 +225,6 @@ def test_an_assessment_is_a_document_that_fits_a_terminal(tables, columns, monke
     assert sorted(text.split()) == sorted(whole.split())
 
 
-def test_without_pairs_the_text_begins_with_what_needs_none(tables):
-    """How far pairs of attributes moved stands for loss, the closest record for linkage."""
-    found = mv.assess(*tables, NUMBERS, paired=False)
-    figures, told = found.to_dict(), beginning(found.to_text())
-    assert "information loss:" not in told
-    assert "records found again" not in told
-    places = [
-        told.index(words)
-        for words in (
-            "promised: not known",
-            f"two-way total variation: {figure(figures['total_variation']['two_way'])} (",
-            "worst attribute",
-            f"'{found.worst_attribute.attribute}': distribution moved by",
-            f"closest record: {figure(figures['closest_records']['released']['median'])} standard",
-            f"of a person left out {figure(figures['closest_records']['left_out']['median'])}",
-        )
-    ]
-    assert places == sorted(places)
-    assert found.kept == ()
-
-
 def test_a_release_is_assessed_with_what_it_promises():
     """Its guarantee, its order and its kept columns are known without being asked for."""
     people = mv.invented_people(200, seed=3)
@@ -388,17 +367,6 @@ def test_the_command_links_as_many_records_as_asked_for_or_none(tables, tmp_path
     attacked = json.loads(run("attack", *files, "--sample", "40", folder=tmp_path).stdout)
     linked = [one for one in attacked["outcomes"] if one["attack"].startswith("record linkage")]
     assert [one["success"]["n"] for one in linked] == [40, 40]
-
-
-def test_columns_of_the_linkage_table_never_run_together():
-    """Whatever digits the figures have, two spaces stand between them."""
-    table = {"x": np.arange(20_000) % 977, "y": np.arange(20_000) % 31}
-    release = {"x": table["x"][::-1].copy(), "y": table["y"]}
-    lines = mv.assess(table, release).to_text().splitlines()
-    start = next(n for n, line in enumerate(lines) if "by chance" in line and "measure" in line)
-    for line in lines[start + 1 : start + 4]:
-        cells = [cell for cell in line.strip().split("  ") if cell.strip()]
-        assert len(cells) == 4, line
 
 
 def test_the_folder_of_a_release_stands_for_its_table(tmp_path):

@@ -13,7 +13,7 @@ import microveil as mv
 from compared import MEASURES, RISKS, made
 from microveil.compare import Comparison, compare
 from microveil.compare.columns import GROUPS, RISK, Measures, schema_of
-from microveil.compare.frontier import beaten, excluded_of, frontier_of
+from microveil.compare.results import beaten, excluded_of, frontier_of
 from microveil.errors import RequestError
 from microveil.report import draw_map
 from microveil.report.comparison_map import comparison_chart

@@ -1,7 +1,6 @@
 """Moments before and after, and the assessment that puts every measure together."""
 
 import json
-import sys
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import microveil as mv
-from microveil.errors import DataError
 from microveil.measures.moments import compare_moments, moments
 from microveil.table import blocks
 
@@ -173,44 +171,6 @@ def test_an_assessment_is_json(pair, paired):
     assert json.loads(json.dumps(figures, allow_nan=False)) == figures
 
 
-@given(table_pairs(), st.booleans())
-def test_the_text_fits_a_terminal(pair, paired):
-    """No line is wider than that, whatever the attributes are called."""
-    assume(len(pair[0]) > 1)
-    names = [f"{number}\x1b[31m\n" + "a long name " * 20 for number in range(pair[0].shape[1])]
-    found = assessed(*pair, names, paired=paired)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.stdout, "isatty", lambda: True)
-        patch.setenv("COLUMNS", "100")
-        text = found.to_text()
-    assert max(len(line) for line in text.splitlines()) <= 100
-    assert "\x1b" not in text
-    assert "nan" not in text.replace("name", "")
-
-
-def test_an_assessment_names_what_it_measured():
-    """The dictionary has the keys of the contract, and the linkage of identical data is 100."""
-    table = normal_table()
-    figures = assessed(table, table, ["a", "b", "c", "d"]).to_dict()
-    assert set(figures) == PAIRED_KEYS | COMMON_KEYS
-    assert figures["schema"] == 1
-    assert figures["attributes"] == ["a", "b", "c", "d"]
-    assert figures["sse"] == figures["mean_sse"] == figures["information_loss"] == 0.0
-    assert figures["record_linkage"] == figures["record_linkage_by_rank"] == 100.0
-    assert figures["record_linkage_by_chance"] == 0.5
-    assert figures["moments"]["a"]["mean"]["original"] == pytest.approx(table[:, 0].mean())
-    assert figures["correlations"]["largest_absolute_change"] == 0.0
-
-
-def test_a_shuffled_release_gets_only_what_needs_no_pairing():
-    """Without pairing there is no linkage and no squared error, and the text says why."""
-    table = normal_table(2)
-    assessment = assessed(table, table[::-1], ["a", "b"], paired=False)
-    assert set(assessment.to_dict()) == UNPAIRED_KEYS | COMMON_KEYS
-    assert "shuffled" in assessment.to_text()
-    assert "by chance" not in assessment.to_text()
-
-
 def test_linkage_uses_the_records_complete_in_both():
     """Chance and linkage are those of the records without a missing cell in either table."""
     table = normal_table(2)
@@ -221,22 +181,3 @@ def test_linkage_uses_the_records_complete_in_both():
     assert figures["n_records_complete"] == 198
     assert figures["n_cells_compared"] == 398
     assert figures["record_linkage_by_chance"] == 100 / 198
-
-
-def test_constant_attributes_are_listed_and_have_no_correlation():
-    """The reader sees which attributes the measures leave out."""
-    table = np.hstack([normal_table(2), np.full((200, 1), 3.0)])
-    assessment = assessed(table, table + 1.0, ["a", "b", "same for all"])
-    figures = assessment.to_dict()
-    assert figures["constant_attributes"] == ["same for all"]
-    assert figures["correlations"]["original"][2] == [None, None, None]
-    assert "divides by a variance: same for all\n" in assessment.to_text()
-
-
-def test_tables_of_different_lengths_have_no_pairs():
-    """Compared record by record, both have as many; without pairs they need not."""
-    tables = normal_table(2), normal_table(2)[:-1]
-    with pytest.raises(DataError, match="as many in both"):
-        assessed(*tables, ["a", "b"])
-    found = assessed(*tables, ["a", "b"], paired=False)
-    assert (found.n_records, found.n_protected) == (200, 199)

@@ -454,10 +454,10 @@ def test_errors_and_moments_stand_under_their_heads(demonstrated, people):
         expected = [own["mse"] / variance["original"], over_variance]
         assert row == [number(one, 3) for one in expected]
         cells = by_name[name]
-        assert cells[2] == number(figures["goodness_of_fit"][name]["ks"]["statistic"], 3)
-        assert cells[4:6] == [number(mean[side], 4) for side in ("original", "protected")]
+        assert cells[2] == figure(figures["goodness_of_fit"][name]["ks"]["statistic"])
+        assert cells[4:6] == [figure(mean[side]) for side in ("original", "protected")]
         spreads = (variance[side] ** 0.5 for side in ("original", "protected"))
-        assert cells[6:8] == [number(spread, 4) for spread in spreads]
+        assert cells[6:8] == [figure(spread) for spread in spreads]
 
 
 def of_columns(root):

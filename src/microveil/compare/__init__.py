@@ -7,8 +7,7 @@
     measuring   the figures of a run, the user's own analyses among them
     columns     what a run is named by, guarantees and is measured by
     store       the folder that a comparison grows in
-    results     means with intervals
-    frontier    what is Pareto-optimal
+    results     means with intervals, and what is Pareto-optimal
     answer      what does best, and by what that is said
 """
 

@@ -117,11 +117,7 @@ def use_of(measure: Measure) -> Compared:
 
 
 def risks_of(columns: Iterable[str]) -> tuple[str, ...]:
-    """Return the risks among some columns that the loss is held against.
-
-    >>> risks_of(["sse", "record_linkage_by_rank"])
-    ('record_linkage_by_rank',)
-    """
+    """Return the risks among some columns that the loss is held against."""
     known = set(columns)
     return tuple(one.id for one in MEASURES.values() if one.id in known and use_of(one).on_frontier)
 

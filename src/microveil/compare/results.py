@@ -1,7 +1,14 @@
-"""What a comparison found: every run, each configuration's mean with its interval, and words."""
+"""What a comparison found: every run, each configuration's mean with its interval, and words.
+
+Configurations are held against each other within a scope alone. Within it, a configuration is
+beaten by one that guarantees at least as much (an epsilon no larger, a model no weaker, no
+condition that the other has not, no delta where it has none) with no more loss and no more risk,
+and less of one of them; what nothing beats is Pareto-optimal. A release whose rows follow nobody
+has no record to be found again: its risk is none, by what linkage is and not by a measurement.
+"""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -9,20 +16,40 @@ from typing import Any
 
 import numpy as np
 import polars
+from numpy.typing import ArrayLike, NDArray
 
 from microveil.compare.answer import answer_of
-from microveil.compare.columns import FACTS, NAMES, RISK, Column, Measures, as_table, risks_of
-from microveil.compare.frontier import ENDS, excluded_of, frontier_of
+from microveil.compare.columns import (
+    FACTS,
+    GROUPS,
+    NAMES,
+    NO_SCOPE,
+    RISK,
+    Column,
+    Measures,
+    as_table,
+    conditions_of,
+    loss_of,
+    risks_of,
+)
 from microveil.compare.store import opened
 from microveil.errors import RequestError
 from microveil.files.disk import written_text
+from microveil.guarantee import Model
 from microveil.measures.estimates import mean_with_reach
+from microveil.measures.linkage import CHANCE
 from microveil.measures.registry import MEASURES
 from microveil.text.document import Document, Heading, Items, heading
 from microveil.text.notebook import as_html
 
 CONFIDENCE = 0.95
 WIDTH = 100
+ENDS = ("", "_low", "_high")
+# What names a Pareto-optimal configuration.
+OF_FRONTIER = (
+    "scope", "configuration", "method", "steps", "k", "epsilon", "delta", "model", "is_synthetic",
+    "conditions",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -180,10 +207,8 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
         **{name: kind for column in measures.all for name, kind in _columns(column).items()},
         "refused": polars.String,
     }
-    configurations: dict[int, list[dict[str, Any]]] = {}
-    for row in table.to_dicts():
-        configurations.setdefault(row["configuration"], []).append(row)
-    rows = [_summarised(own, measures.all) for own in configurations.values()]
+    configurations = table.partition_by("configuration", maintain_order=True)
+    rows = [_summarised(own.to_dicts(), measures.all) for own in configurations]
     return polars.DataFrame(rows, schema=schema)
 
 
@@ -253,3 +278,110 @@ def _plain_rows(table: polars.DataFrame) -> list[dict[str, Any]]:
         }
         for row in table.to_dicts()
     ]
+
+
+def beaten(
+    losses: ArrayLike,
+    risks: ArrayLike,
+    epsilons: ArrayLike,
+    strengths: ArrayLike,
+    conditions: ArrayLike,
+) -> NDArray[np.bool_]:
+    """Say which configurations another one beats by more than the spread of the runs.
+
+    Of losses and risks, (n, 3), there are means, and the ends of their intervals, which may be the
+    means themselves; ends of NaN reach everywhere. One with a condition, (n, n_conditions), beats
+    none without it. Beaten is what one that guarantees as much has a mean loss and a mean risk no
+    larger than, and an interval of the one or of the other that ends below where its own begins.
+    """
+    epsilon, strength = (np.asarray(part, dtype=np.float64) for part in (epsilons, strengths))
+    hangs = np.asarray(conditions, dtype=np.bool_).reshape(len(epsilon), -1)
+    both = [np.asarray(part, dtype=np.float64).reshape(-1, 3) for part in (losses, risks)]
+    # Rows are who may beat, columns who may be beaten.
+    no_weaker = (epsilon[:, None] <= epsilon) & (strength[:, None] >= strength)
+    no_weaker &= (hangs[:, None] <= hangs).all(axis=2)
+    no_worse = np.all([own[:, 0, None] <= own[:, 0] for own in both], axis=0)
+    apart = np.any([own[:, 2, None] < own[:, 1] for own in both], axis=0)  # never where one is NaN
+    found: NDArray[np.bool_] = np.any(no_weaker & no_worse & apart, axis=0)
+    return found
+
+
+def _held(
+    summary: polars.DataFrame,
+) -> Iterator[tuple[str, list[int], NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Hold configurations of each scope that have a loss and a risk against each other.
+
+    Of each risk the rows of the summary, and which are Pareto-optimal, and off it for certain.
+    """
+    loss, rows = loss_of(summary).id, summary.with_row_index("row").to_dicts()
+    for scope in GROUPS:
+        for risk in risks_of(summary.columns):
+            own = [
+                {**row, **dict.fromkeys((risk + end for end in ENDS), 0.0)}
+                if row["is_synthetic"]
+                else row
+                for row in rows
+                if row["scope"] == scope and row[loss] is not None
+            ]
+            own = [row for row in own if row[risk] is not None]
+            if not own:
+                continue
+            both = [
+                np.array([[row[name + end] for end in ENDS] for row in own], dtype=np.float64)
+                for name in (loss, risk)
+            ]
+            held = [
+                {c.id for c in conditions_of(row)} | ({"delta"} if row["delta"] else set())
+                for row in own
+            ]
+            guarantees = (
+                # An epsilon that nothing is kept of makes no configuration stronger than another.
+                [0.0 if scope == NO_SCOPE else row["epsilon"] for row in own],
+                [float(Model(row["model"]).strength) for row in own],
+                [[one in conditions for one in sorted(set().union(*held))] for conditions in held],
+            )
+            loss_means, risk_means = (np.repeat(part[:, :1], 3, axis=1) for part in both)
+            optimal = ~beaten(loss_means, risk_means, *guarantees)
+            yield risk, [row["row"] for row in own], optimal, beaten(both[0], both[1], *guarantees)
+
+
+def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
+    """Say which configurations are off each frontier for certain, as far as the runs show.
+
+    For each risk a column of True and False, ``excluded[record_linkage]`` for example, null where
+    there is nothing to hold against others. What is not Pareto-optimal by its means and not
+    excluded either may be it for all these runs show.
+    """
+    found: dict[str, list[bool | None]] = {
+        f"excluded[{risk}]": [None] * summary.height for risk in risks_of(summary.columns)
+    }
+    for risk, rows, _, excluded in _held(summary):
+        for row, is_excluded in zip(rows, excluded.tolist(), strict=True):
+            found[f"excluded[{risk}]"][row] = is_excluded
+    return polars.DataFrame(found, schema=dict.fromkeys(found, polars.Boolean))
+
+
+def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
+    """Find what is Pareto-optimal in the loss and each risk, in each scope.
+
+    One row for each: ``risk`` names it; the loss (see `loss_of`) and ``linkage``, the figure of
+    the risk, are means over runs, each with its interval; by scope, risk, epsilon and loss.
+    Linkage is null where rows follow nobody.
+    """
+    loss = loss_of(summary).id
+    parts = [_named(summary.clear(), loss, risk) for risk in risks_of(summary.columns)[:1]]
+    for risk, rows, optimal, _ in _held(summary):
+        parts.append(_named(summary[np.array(rows)[optimal]], loss, risk))
+    return polars.concat(parts)
+
+
+def _named(configurations: polars.DataFrame, loss: str, risk: str) -> polars.DataFrame:
+    return configurations.select(
+        *OF_FRONTIER,
+        polars.lit(risk).alias("risk"),
+        *(loss + end for end in ENDS),
+        *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
+        polars.col(CHANCE)
+        if CHANCE in configurations.columns
+        else polars.lit(None, polars.Float64).alias(CHANCE),
+    ).sort("epsilon", loss, "configuration", nulls_last=True)

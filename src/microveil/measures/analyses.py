@@ -98,10 +98,6 @@ def categories_of(table: Table, name: str) -> Column:
     """Return a column of which every value is a category: text, or numbers where they are.
 
     Dates are their ISO form, yes/no "false" and "true"; NaN and "" are missing.
-
-    >>> from microveil.table import open_table
-    >>> categories_of(open_table({"EMPLOYED": np.array([True, False])}), "EMPLOYED")
-    array(['true', 'false'], dtype='<U5')
     """
     kind = table.kind(name)
     if not kind.is_numeric:

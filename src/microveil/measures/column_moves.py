@@ -147,10 +147,6 @@ def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
     """Compare the shares of categories, those of the original in both.
 
     What is missing from the second is the share of categories that the original lacks.
-
-    >>> move = move_of_shares(np.array([0.75, 0.25]), np.array([0.5, 0.25]))
-    >>> move.distance, move.commonest
-    (0.25, (0.75, 0.5))
     """
     most = int(np.argmax(shares))
     return ColumnMove(
@@ -175,11 +171,7 @@ def _column_move(
 
 
 def moved_most(moves: Mapping[str, ColumnMove]) -> str:
-    """Name the columns whose mean, spread and share of the commonest value moved most, if any.
-
-    >>> print(moved_most({"GAIN": ColumnMove(distance=0.01, mean=(1000, 640), spread=(70, 35))}))
-    'GAIN': mean 1,000 to 640 (-36 %), spread 70 to 35 (-50 %)
-    """
+    """Name the columns whose mean, spread and share of the commonest value moved most, if any."""
     found: dict[str, list[str]] = {}
     for change in ("mean_change", "spread_change", "share_change"):
         name = max(moves, key=lambda name: abs(getattr(moves[name], change)), default=None)
@@ -204,11 +196,7 @@ def _in_words(change: str, move: ColumnMove) -> str:
 
 
 def worst_rows(moves: Mapping[str, ColumnMove]) -> list[tuple[str, ...]]:
-    """Return the five worst columns, the worst first: a row each, without a head.
-
-    >>> worst_rows({"SEX": move_of_shares(np.array([0.6, 0.4]), np.array([0.5, 0.5]))})
-    [('SEX', '-', '-', '-', '-', '60', '50', '0.1')]
-    """
+    """Return the five worst columns, the worst first: a row each, without a head."""
     worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:WORST]
     return [(shortened(name), *moves[name].cells) for name in worst]
 

@@ -28,9 +28,6 @@ def decile_ends(values: InOrder) -> NDArray[np.float64]:
     """Return the different deciles of an attribute, ascending: nine at most, none of no values.
 
     Decile d, for d = 1 to 9, is the least value with at least d tenths of the values at or below.
-
-    >>> decile_ends(InOrder(values=np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 9.0])))
-    array([1., 2., 3.])
     """
     return np.unique(values.at(_places(len(values))))
 

@@ -118,11 +118,7 @@ def worst_attribute(measured: Taken) -> WorstAttribute | None:
 def most_moved(
     moves: Mapping[str, ColumnMove], farthest: tuple[str, float, str] | None
 ) -> KeyFigure:
-    """Say which columns moved most, and how far by what which distribution did.
-
-    >>> print(most_moved({}, ("AGE", 0.25, "total variation")))
-    worst attribute: 'AGE': distribution moved by 0.25 (total variation; 0 = alike, 1 = apart)
-    """
+    """Say which columns moved most, and how far by what which distribution did."""
     parts, meaning = [moved_most(moves)], ""
     if farthest is not None:
         name, distance, measure = farthest
@@ -133,13 +129,7 @@ def most_moved(
 
 
 def found_again(linked: Figure, *, who: str, distances: str, known: str = PROTECTED) -> KeyFigure:
-    """Say how many records were found again, beside the interval and chance.
-
-    >>> linked = Figure(value=12.5, interval=(9, 16), beside=0.5)
-    >>> print(found_again(linked, who="all 200", distances="by rank"))
-    records found again: 12.5 % of all 200 records, 95 % interval 9 to 16 % (by who knows all
-    original values of the protected attributes; distances by rank; by chance 0.5 %)
-    """
+    """Say how many records were found again, beside the interval and chance."""
     return KeyFigure(
         name=FOUND_AGAIN,
         value=f"{figure(linked.value)} % of {who} records, "

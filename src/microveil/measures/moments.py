@@ -148,9 +148,6 @@ def correlations_of(counts: Floats, squares: Floats, products: Floats) -> Floats
     They are the number of records; in row a and column b the squared deviations of a; and products
     of the deviations of both, all (n_attributes, n_attributes). NaN where a variance is none, or
     too small for float64.
-
-    >>> correlations_of(np.full((1, 1), 3.0), np.full((1, 1), 2.0), np.full((1, 1), -2.0))
-    array([[-1.]])
     """
     degrees = np.where(counts > 1, counts - 1, np.nan)
     variances = squares / degrees

@@ -180,9 +180,6 @@ def category_weight(values: NDArray[np.float64]) -> float:
 
     It is 2 (n - 1) / n over the share of all ordered pairs that differ: on average over these pairs
     as much as numbers add in standard deviations.
-
-    >>> category_weight(np.array([0.0, 0.0, 1.0, 1.0]))
-    3.0
     """
     n = len(values)
     counts = in_order(values).different

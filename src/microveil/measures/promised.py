@@ -71,14 +71,6 @@ def codes_in_release(codes: MissingCodes, guarantee: Guarantee | None) -> Missin
 
     Protected attributes hold no codes but those that the guarantee names: another number that is
     a code of the original's is a value there.
-
-    >>> import numpy as np
-    >>> import microveil as mv
-    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "PAY": np.array([1, 2, 3, 1, 2, 3])}
-    >>> planned = mv.plan(people, method="mdav", k=3, attributes="AGE", keep="PAY")
-    >>> codes = MissingCodes(by_column={"AGE": (-9,), "PAY": (-8,)})
-    >>> codes_in_release(codes, planned.guarantee).by_column
-    {'PAY': (-8,)}
     """
     if guarantee is None:
         return codes

@@ -139,11 +139,7 @@ def compare_subgroups(
 
 
 def figures_in(groups: NDArray[np.int64], values: Floats, n_groups: int) -> tuple[Floats, Floats]:
-    """Return shares and means of groups in a table, records of group -1 being in none.
-
-    >>> figures_in(np.array([0, 0, -1]), np.array([[1.0], [3.0], [9.0]]), 1)
-    (array([0.66666667]), array([[2.]]))
-    """
+    """Return shares and means of groups in a table, records of group -1 being in none."""
     inside = groups >= 0
     counts = np.bincount(groups[inside], minlength=n_groups)
     return counts / len(groups), _means(groups[inside], values[inside], n_groups)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from microveil.measures.column_moves import HEADS as MOVED
 from microveil.report.columns import CategoryColumn, Column, NumberColumn
 from microveil.report.measured import MISSING
 from microveil.report.overlays import distribution_charts, quantiles
@@ -14,26 +15,14 @@ from microveil.schema import Kind
 from microveil.synthesis.measurements import Interval
 from microveil.text import shortened
 from microveil.text.document import Block, Tabulated, fold, paragraph, tabulated
+from microveil.text.figures import figure
 
 MOST_CHARTED, MOST_LISTED = 30, 100
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 LEVEL_NAMES = {0.0: "least", 0.5: "median", 1.0: "largest"}
 # Of finer measured quantiles those are listed that are multiples of one over this.
 LISTED_QUANTILES = 32
-HEADS = (
-    "column",
-    "values",
-    "distance",
-    "by sampling up to",
-    "mean",
-    "after",
-    "spread",
-    "after",
-    "commonest, %",
-    "after",
-    "missing, %",
-    "after",
-)
+HEADS = ("column", "values", "distance", "by sampling up to", *MOVED[1:-1], "missing, %", "after")
 MARGINS = (
     "A margin of noise is where a share, a count or a quantile of the original lies, but for "
     "{chance} % chance in each by itself, by the noisy measurements alone. What the model adds, as "
@@ -65,23 +54,14 @@ def column_rows(subject: Subject) -> list[dict[str, Any]]:
 
 def _cells(subject: Subject, column: Column) -> tuple[str, ...]:
     move = subject.assessment.column_moves.get(column.name)
-    is_date = isinstance(column, NumberColumn) and column.kind is Kind.DATE
     kind = column.kind.value if isinstance(column, NumberColumn) else "categories"
     missing = [percent(_missing(column, side)) for side in ("original", "protected")]
     if move is None:
         return (kind, *[NOTHING] * 8, *missing)
-    means = (None, None) if move.mean is None else move.mean
-    spreads = (None, None) if move.spread is None else move.spread
-    shares = (None, None) if move.commonest is None else move.commonest
-    return (
-        kind,
-        number(move.distance, 3),
-        number(subject.by_sampling.get(column.name), 3),
-        *(shown(mean, Kind.DATE) if is_date else number(mean, 4) for mean in means),
-        *(number(spread, 4) for spread in spreads),
-        *(percent(share) for share in shares),
-        *missing,
-    )
+    *moved, distance = move.cells
+    if kind == Kind.DATE.value and move.mean is not None:
+        moved[:2] = (shown(mean, Kind.DATE) for mean in move.mean)
+    return (kind, distance, figure(subject.by_sampling.get(column.name)), *moved, *missing)
 
 
 def _missing(column: Column, side: str) -> float:

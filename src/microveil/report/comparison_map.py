@@ -8,7 +8,7 @@ from typing import Any
 from microveil.compare import Comparison
 from microveil.compare.answer import MODELS, method_words, with_spread
 from microveil.compare.columns import GROUPS, RISK, conditions_in_common, loss_of, use_of
-from microveil.compare.frontier import ENDS
+from microveil.compare.results import ENDS
 from microveil.files.disk import written_text
 from microveil.measures.registry import MEASURES
 from microveil.report.charts import names, numbers, tip

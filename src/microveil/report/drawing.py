@@ -233,11 +233,7 @@ def colour_rules() -> str:
 
 
 def in_light(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a chart in the colours of the light scheme, on its ground.
-
-    >>> in_light({"mark": {"type": "point", "fill": var("original")}})["mark"]["fill"]
-    '#0072b2'
-    """
+    """Return a chart in the colours of the light scheme, on its ground."""
     alone = {"background": var("page"), "padding": ROOM}
     written = json.dumps({"config": CONFIG | alone, **spec})
     for name, colour in LIGHT.items():

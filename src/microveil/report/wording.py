@@ -58,11 +58,7 @@ def shown(value: float | None, kind: Kind) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a count and its noun.
-
-    >>> plural(1, "record"), plural(1080, "record")
-    ('1 record', '1,080 records')
-    """
+    """Write a count and its noun."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
