@@ -17,7 +17,6 @@ from microveil.compare.columns import (
     loss_of,
     own_conditions,
     risks_of,
-    use_of,
 )
 from microveil.guarantee import Condition, Model
 from microveil.measures.base import Better
@@ -46,9 +45,9 @@ def ranked_by(measures: Measures, summary: polars.DataFrame) -> list[Column]:
     The loss; then what measures declare for the answer, and the F-measure of the first classes.
     """
     of_classes = [column for column in measures.all if column.measure is F_MEASURE]
-    others = [column for column in measures.all if column.use.in_answer]
+    others = [column for column in measures.all if column.measure.use.in_answer]
     ranked = [Column(measure=loss_of(summary)), *others, *of_classes[:MOST_NAMED]]
-    return [one for one in ranked if summary[one.name].count() or one.use.counted]
+    return [one for one in ranked if summary[one.name].count() or one.measure.use.counted]
 
 
 def answer_of(
@@ -86,7 +85,7 @@ def _best(rows: Sequence[Row], column: Column) -> Iterator[tuple[Row, list[Row]]
 
 def _table(column: Column, chosen: Sequence[tuple[Row, list[Row]]], common: Common) -> list[Block]:
     """Tabulate the best of each guarantee."""
-    level, place = column.use.level, PLACES[column.measure.better][0]
+    level, place = column.measure.use.level, PLACES[column.measure.better][0]
     beside = f"; {level[1]:g} is {level[0]}" if level else ""
     title = column.measure.label + (f" of class {column.label}" if column.label else "")
     if title.split(" ", 1)[0].islower():  # a symbol stays as it is
@@ -170,7 +169,7 @@ def _sentences(
         _frontier(summary, frontier),
         unlinked(summary),
     ]
-    level = use_of(loss).level
+    level = loss.use.level
     if level and any((row.get(loss.id) or 0) > level[1] for row in bests):
         said.append(f"A loss above {level[1]:g} {loss.unit} is worse than publishing the means.")
     said.append(
@@ -211,7 +210,7 @@ def _of_nobody(summary: polars.DataFrame) -> str:
     if not len(methods):
         return ""
     loss = loss_of(summary)
-    by = "not ranked" if not use_of(loss).stands_for_loss else f"ranked by the {loss.label}"
+    by = "not ranked" if not loss.use.stands_for_loss else f"ranked by the {loss.label}"
     return (
         f"Rows of {', '.join(methods)} follow nobody, so that all are {by}; their linkage is 0 by "
         "what it is, and not by a measurement."
@@ -233,7 +232,7 @@ def _frontier(summary: polars.DataFrame, frontier: polars.DataFrame) -> str:
         if own.height:
             excluded = own[f"excluded[{risk}]"].sum()
             told.append(f"{words.lower()} {kept} of {own.height}, {excluded} excluded for certain")
-    base = use_of(MEASURES[risk]).baseline
+    base = MEASURES[risk].use.baseline
     known = [] if base not in summary.columns else summary[base].drop_nulls().to_list()
     chance = f" ({figure(known[0])} % by chance)" if known else ""
     return f"Pareto-optimal with {MEASURES[risk].label}{chance}: {'; '.join(told)}." if told else ""

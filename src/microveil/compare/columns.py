@@ -10,7 +10,7 @@ from microveil.compare.grid import Configuration
 from microveil.guarantee import Condition, Scope
 from microveil.guarantee.budget import rounded_up
 from microveil.guarantee.condition import OF_REQUESTS
-from microveil.measures.base import Better, By, Compared, Measure, Takes
+from microveil.measures.base import Better, By, Measure, Takes
 from microveil.measures.information_loss import LOSS
 from microveil.measures.registry import MEASURES
 from microveil.protect.exact_audit import audit_of
@@ -111,15 +111,10 @@ def of_class(measure: str, label: str) -> str:
     return f"{measure}[{label}]"
 
 
-def use_of(measure: Measure) -> Compared:
-    """Return how a comparison uses a measure."""
-    return measure.compared or Compared()
-
-
 def risks_of(columns: Iterable[str]) -> tuple[str, ...]:
     """Return the risks among some columns that the loss is held against."""
     known = set(columns)
-    return tuple(one.id for one in MEASURES.values() if one.id in known and use_of(one).on_frontier)
+    return tuple(one.id for one in MEASURES.values() if one.id in known and one.use.on_frontier)
 
 
 def loss_of(summary: polars.DataFrame) -> Measure:
@@ -130,7 +125,7 @@ def loss_of(summary: polars.DataFrame) -> Measure:
     """
     if not summary["is_synthetic"].any():
         return LOSS
-    stand_ins = (one for one in reversed(MEASURES.values()) if use_of(one).stands_for_loss)
+    stand_ins = (one for one in reversed(MEASURES.values()) if one.use.stands_for_loss)
     known = (one for one in stand_ins if one.id in summary.columns and summary[one.id].count())
     return next(known, LOSS)
 
@@ -164,11 +159,6 @@ class Column:
     def title(self) -> str:
         """The measure in words, and of which class."""
         return self.measure.title + (f", class {self.label}" if self.label else "")
-
-    @property
-    def use(self) -> Compared:
-        """How a comparison uses it."""
-        return use_of(self.measure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,7 +174,19 @@ def compare(
         linkage=bool(linkage),
         unpaired=any(choice.is_synthetic for choice in grid.choices),
     )
-    shown = given if parts is None else {**given, "parts": [_written(one) for one in parts]}
+    shown = (
+        given
+        if parts is None
+        else {
+            **given,
+            "parts": [
+                {"attributes": list(one.attributes), **one.asked}
+                if isinstance(one, Part)
+                else dict(one)
+                for one in parts
+            ],
+        }
+    )
     description = _description(grid, seed, tasks, shown, analyst)
     plans: Plans = {}
     if path is None or described(path) is None:
@@ -304,13 +316,6 @@ def _digest(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str:
         digest.update(repr((name, values.dtype.str)).encode())
         digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
-
-
-def _written(part: Part | Mapping[str, Any]) -> dict[str, Any]:
-    """Write a part as a recipe has it."""
-    if isinstance(part, Part):
-        return {"attributes": list(part.attributes), **part.asked}
-    return dict(part)
 
 
 def _plain(value: Any) -> Any:

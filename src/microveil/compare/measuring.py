@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.compare.columns import UNPAIRED, Measures, of_class, use_of, without_pairs
+from microveil.compare.columns import UNPAIRED, Measures, of_class, without_pairs
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures.analyses import Analyses
 from microveil.measures.base import By, Measure
@@ -179,14 +179,18 @@ class Analyst:
         """Make every analysis of the original, so that what cannot be done is said at once."""
         if self._task is not None:
             self._baseline(self._task, 0)
-        analyses = [one for one in self.measures.measured if use_of(one).counted]
+        analyses = [one for one in self.measures.measured if one.use.counted]
         figures_of(self._tables(self._reading.original), analyses)
 
     def measured(self, protected: Records) -> Figures:
         """Compare one release with the original by what needs no seed."""
         asked = self.measures.measured
         paired = [one for one in asked if not without_pairs(one)]
-        figures = figures_of(self._tables(protected), paired, _attempted)
+        figures = figures_of(
+            self._tables(protected),
+            paired,
+            lambda one, work: _or_none(work) if one.use.counted else work(),
+        )
         unpaired = [one for one in asked if without_pairs(one)]
         texts: dict[str, Codes] = {}
         if unpaired and set(protected.codes) == set(self._reading.listed):
@@ -333,10 +337,6 @@ def digest_of_estimator(estimator: object) -> str:
         return str(import_module("joblib").hash(estimator))  # it comes with scikit-learn
     except Exception:  # noqa: BLE001 -- objects of the user's may raise anything
         return UNKNOWN + secrets.token_hex(16)
-
-
-def _attempted(measure: Measure, work: Callable[[], Any]) -> Any:
-    return _or_none(work) if use_of(measure).counted else work()
 
 
 def _or_none(work: Callable[[], Found]) -> Found | None:

@@ -214,8 +214,8 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
 
 def _columns(column: Column) -> dict[str, Any]:
     """Return the columns of a figure in a summary with their types."""
-    ends = ENDS if column.use.varies else ("",)
-    counts = {f"{column.name}_runs": polars.Int64} if column.use.counted else {}
+    ends = ENDS if column.measure.use.varies else ("",)
+    counts = {f"{column.name}_runs": polars.Int64} if column.measure.use.counted else {}
     return {**{column.name + end: polars.Float64 for end in ends}, **counts}
 
 
@@ -228,15 +228,15 @@ def _summarised(configuration: list[dict[str, Any]], columns: Iterable[Column]) 
     found["runs"] = len(runs)
     found["refused"] = refusals[0] if refusals else None
     for column in columns:
-        if not column.use.varies:
+        if not column.measure.use.varies:
             found[column.name] = first[column.name]
             continue
         figures = [row[column.name] for row in runs if row[column.name] is not None]
-        if column.use.counted:
+        if column.measure.use.counted:
             found[f"{column.name}_runs"] = len(figures)
         ends = mean_with_interval(
             np.array(figures if len(figures) == len(runs) else [], dtype=np.float64),
-            drawn=first["seed"] is not None or column.use.seeded,
+            drawn=first["seed"] is not None or column.measure.use.seeded,
             lowest=column.measure.lowest,
             highest=column.measure.highest,
         )

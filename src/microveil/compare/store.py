@@ -61,7 +61,11 @@ class Store:
         self.rows.append(row)
         try:
             with open(
-                self._folder / JOURNAL, "a", encoding="utf-8", newline="\n", opener=_private
+                self._folder / JOURNAL,
+                "a",
+                encoding="utf-8",
+                newline="\n",
+                opener=lambda path, flags: os.open(path, flags, 0o600),
             ) as journal:
                 journal.write(f"{json.dumps(row)}\n")
         except OSError as error:
@@ -72,10 +76,6 @@ class Store:
         table = as_table(self.rows, self._measures)
         written_whole(self._folder / RESULTS, table.write_parquet, private=True)
         (self._folder / JOURNAL).unlink(missing_ok=True)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _results(path: Path, measures: Measures) -> list[Row]:
@@ -96,30 +96,12 @@ def _results(path: Path, measures: Measures) -> list[Row]:
 def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
     """Open a folder for a comparison, new or begun earlier with the same description; lock it."""
     check_name(folder)
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if described(folder) is None:
-            _check_empty(folder)  # before there is a lock in what is not ours
-            folder.chmod(0o700)
-    except OSError as error:
-        raise _refused(folder, error) from None
-    with _held(folder):
-        begun = described(folder)
-        if begun is None:
-            _check_empty(folder)
-            written_text(
-                folder / DESCRIPTION, json.dumps(description, indent=2, ensure_ascii=False)
-            )
-        else:
-            _check_same(folder, begun, description)
-        yield Store(folder, Measures.of(description))
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing to a folder."""
     with ExitStack() as held:
         try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if described(folder) is None:
+                _check_empty(folder)  # before there is a lock in what is not ours
+                folder.chmod(0o700)
             held.enter_context(locked(folder / LOCK, wait=False))
         except TimeoutError:
             raise FileError(
@@ -129,7 +111,14 @@ def _held(folder: Path) -> Iterator[None]:
             ) from None
         except OSError as error:
             raise _refused(folder, error) from None
-        yield
+        begun = described(folder)
+        if begun is None:
+            _check_empty(folder)
+            written = json.dumps(description, indent=2, ensure_ascii=False)
+            written_text(folder / DESCRIPTION, written)
+        else:
+            _check_same(folder, begun, description)
+        yield Store(folder, Measures.of(description))
 
 
 def described(folder: Path) -> dict[str, Any] | None:

@@ -188,12 +188,19 @@ def assess(
             "they have no attribute in common to compare",
             "pass a table and its release, whose columns have the same names",
         )
-    known = named(quasi_identifiers or ()) or _known_by_role(both)
+    known = both.of_role(Role.QUASI_IDENTIFIER)
+    if quasi_identifiers or not {*known} & {*both.protected.names}:
+        known = named(quasi_identifiers or ())
     looked_at = both.original.names if attributes is None else compared
     return replace(
         _assessed(tables),
         left_out=tuple(name for name in both.original.names if name not in tables.compared),
-        numeric_looks=_numeric_looks(both, looked_at),
+        # Text that is listed as categories is such, whatever it looks like.
+        numeric_looks={
+            name: look
+            for name in looked_at
+            if name not in both.orders and (look := numeric_look_of(both.original, name))
+        },
         kept=tuple(_kept(both, tables.texts)),
         corrected=compare_corrected(both) if corrected else {},
         anonymity=compare_anonymity(both, known),
@@ -232,20 +239,6 @@ def _present(before: Matrix, after: Matrix) -> tuple[int, int]:
 
     n_cells, n_complete = zip(*over_blocks(of_block, len(before)), strict=True)
     return sum(n_cells), sum(n_complete)
-
-
-def _known_by_role(both: Opened) -> list[str]:
-    """Name the quasi-identifiers of a recipe, where the release has one of them at least."""
-    known = both.of_role(Role.QUASI_IDENTIFIER)
-    return known if any(name in both.protected.names for name in known) else []
-
-
-def _numeric_looks(both: Opened, names: Iterable[str]) -> dict[str, str]:
-    """Say of text that looks like numbers what keeps it from being such, unless it is listed."""
-    looks = {
-        name: numeric_look_of(both.original, name) for name in names if name not in both.orders
-    }
-    return {name: look for name, look in looks.items() if look is not None}
 
 
 def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:

@@ -184,6 +184,11 @@ class Measure:
             )
 
     @property
+    def use(self) -> Compared:
+        """How a comparison uses it."""
+        return self.compared or Compared()
+
+    @property
     def is_public(self) -> bool:
         """Whether the page that goes with a release may show it."""
         return not self.custodian

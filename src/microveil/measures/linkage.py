@@ -23,7 +23,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -314,10 +313,6 @@ def _figure(linked: RecordLinkage) -> Figure:
     return Figure(value=linked.percent, interval=linked.interval, beside=linked.baseline_by_chance)
 
 
-def _by_chance(original: Any, _: Any) -> float:
-    return 100.0 / len(original)
-
-
 _measure = partial(
     Measure,
     takes=Takes.COMPLETE,
@@ -369,7 +364,7 @@ MEASURES = (
     MIXED,
     _measure(
         id=CHANCE,
-        function=_by_chance,
+        function=lambda original, _: 100.0 / len(original),
         label="record linkage by chance",
         short="by chance",
         tabulated=False,

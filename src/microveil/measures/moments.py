@@ -165,9 +165,8 @@ def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
 def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
     """Compute Spearman's correlations of one table; read-only, NaN on the diagonal for a constant.
 
-    O(n log n) time for each attribute, and where cells are missing O(n) for each pair: values are
-    numbered once, and the records of a pair ranked by counting these numbers, which scipy sorts
-    anew for each pair.
+    Values are numbered once, and the records of a pair ranked by counting these numbers, which
+    scipy sorts anew for each pair.
     """
     if not lacks_some(matrix):
         return moments(average_ranks(matrix)).correlations

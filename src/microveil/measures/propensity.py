@@ -89,8 +89,7 @@ def propensity(
     Records need not be paired, nor be as many; those with a missing cell are left out. Of order 1
     are the attributes alone, which compares means and shares; of order 2 also squares of numbers
     and products of attributes, which compares variances and covariances. Snoke et al. interact the
-    attributes only; the squares are ours, as noise and microaggregation show in variances. O(N p^2)
-    time and O(N p) memory for p terms.
+    attributes only; the squares are ours, as noise and microaggregation show in variances.
     """
     shared = {name: protected[name] for name in original if name in protected}
     pooled, member, n_left_out = _pooled(
@@ -177,10 +176,6 @@ def _standardised(column: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.zeros_like(column) if spread == 0 else centred / spread
 
 
-def _pmse(found: Propensity) -> Figure:
-    return Figure(value=found.pmse, beside=found.expected)
-
-
 PROPENSITY = Group(
     title="Propensity: whether a logistic regression tells protected from original records",
     beside="of one law",
@@ -203,7 +198,7 @@ MEASURES = (
         label="pMSE",
         explanation="0 = it sees no difference",
         highest=0.25,
-        figure=_pmse,
+        figure=lambda found: Figure(value=found.pmse, beside=found.expected),
     ),
     _measure(
         id="propensity_ratio",

@@ -28,27 +28,11 @@ OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE, Takes.NUMBER)
 Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
 
 
-def _taken(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
-    return matrix.taken(rows) if isinstance(matrix, AttributeMatrix) else matrix[rows]
-
-
 def _numbers_of(matrix: Matrix) -> list[Numbers]:
     """Return the columns of a matrix; of one of all records, none is made."""
     if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
         return list(matrix.numbers)
     return [Numbers(values=column, missing=None) for column in matrix.T]
-
-
-def _narrow(n_levels: int) -> Callable[[NDArray[Any]], Levels]:
-    """Return what makes levels of codes, in as many bytes as it takes."""
-    if n_levels <= 1 << 8:
-        return lambda codes: codes.astype(np.uint8)
-    return lambda codes: codes.astype(np.uint16)
-
-
-def _whole(given: Any) -> Any:
-    """Return a matrix as an array; what is none, as it is."""
-    return given[:] if isinstance(given, AttributeMatrix) else given
 
 
 def _present_codes(
@@ -107,7 +91,10 @@ class Tables:
         if not missing.any():
             return self.original, self.protected
         present = np.flatnonzero(~missing)
-        before, after = (_taken(side, present) for side in (self.original, self.protected))
+        before, after = (
+            side.taken(present) if isinstance(side, AttributeMatrix) else side[present]
+            for side in (self.original, self.protected)
+        )
         return before, after
 
     @property
@@ -120,8 +107,10 @@ class Tables:
         )
         found = dict(zip(self.names, of_numbers, strict=True))
         for name, (*codes, categories) in self.texts.items():
-            narrow = _narrow(len(categories))
-            found[name] = narrow(codes[0]), narrow(codes[1])
+            if len(categories) <= 1 << 8:
+                found[name] = codes[0].astype(np.uint8), codes[1].astype(np.uint8)
+            else:
+                found[name] = codes[0].astype(np.uint16), codes[1].astype(np.uint16)
         one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
         return one, other
 
@@ -159,7 +148,7 @@ class Tables:
             return {name: found for name, found in each.items() if found is not None}
         given = self._given(measure.takes)
         if given is not None and not measure.in_blocks:
-            given = tuple(map(_whole, given))
+            given = tuple(own[:] if isinstance(own, AttributeMatrix) else own for own in given)
         return None if given is None else measure.function(*given, **more)
 
     def _of_numbers(

@@ -117,7 +117,7 @@ def _table(comparison: Comparison) -> tuple[Sequence[str], list[list[str]]]:
     columns = [
         column
         for column in Measures.of(comparison.description).all
-        if column.use.tabulated and comparison.summary[column.name].count()
+        if column.measure.use.tabulated and comparison.summary[column.name].count()
     ]
     kept: dict[int, list[str]] = {}
     for configuration, risk in comparison.frontier.select("configuration", "risk").iter_rows():

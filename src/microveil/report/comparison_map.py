@@ -7,7 +7,7 @@ from typing import Any
 
 from microveil.compare import Comparison
 from microveil.compare.answer import MODELS, method_words, with_spread
-from microveil.compare.columns import GROUPS, RISK, conditions_in_common, loss_of, use_of
+from microveil.compare.columns import GROUPS, RISK, conditions_in_common, loss_of
 from microveil.compare.results import ENDS
 from microveil.files.disk import written_text
 from microveil.measures.registry import MEASURES
@@ -191,7 +191,7 @@ def _size(points: Sequence[Point]) -> dict[str, Any]:
 
 def _chance(comparison: Comparison, risk: str) -> list[dict[str, Any]]:
     """Draw what blind guessing links, where that is known."""
-    base = use_of(MEASURES[risk]).baseline
+    base = MEASURES[risk].use.baseline
     if base not in comparison.summary.columns or not comparison.summary[base].count():
         return []
     known = comparison.summary[base].drop_nulls()

@@ -65,12 +65,12 @@ def _rows(assessment: Assessment) -> list[list[str]]:
             )
         change = after - before
         name = f"{shortened(one)} and {shortened(other)}"
-        cells = [name, number(moved, 3), *map(_correlation, (before, after, change))]
+        cells = [name, number(moved, 3), *map(_two_decimals, (before, after, change))]
         rows.append((moved or (0.0 if math.isnan(change) else abs(change)), cells))
     return [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
 
 
-def _correlation(value: float) -> str:
+def _two_decimals(value: float) -> str:
     """Write two decimals, with a sign that is seen."""
     if math.isnan(value):
         return NOTHING
@@ -116,11 +116,7 @@ def _numbers(pair: PairTable) -> Iterator[Block]:
         yield tabulated(
             [f"{one} \\ {other}", *(shortened(label, 24) for label in pair.bins[1].labels)],
             [
-                [shortened(label), *(_share(float(share)) for share in row)]
+                [shortened(label), *(_two_decimals(100 * float(share)) for share in row)]
                 for label, row in zip(pair.bins[0].labels, shares, strict=True)
             ],
         )
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")

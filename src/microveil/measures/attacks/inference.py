@@ -22,8 +22,7 @@ def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutc
 
     With a tolerance t a number counts as right when the guess is within t standard deviations of
     the original; a category, when equal. Among equally near rows the intruder guesses: success is
-    the share of them with the right secret. O(n log n) time to arrange the release, for up to ten
-    or so attributes O(log n) or so for each person attacked.
+    the share of them with the right secret.
     """
     original = setting.original
     needed = [*known, secret]
@@ -81,9 +80,7 @@ def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> A
     """Join what two lists know of a person through the rows nearest to either part.
 
     Success is that the nearest rows of both parts, ``neighbours`` of either, have a row in common;
-    equally near rows are drawn at random, and success is the chance of it. O(n log n) time to
-    arrange the release twice, for up to ten or so attributes O(log n) or so for each person; up to
-    O(n) where all rows are equally near.
+    equally near rows are drawn at random, and success is the chance of it.
     """
     original = setting.original
     needed = [*one, *other]
@@ -143,8 +140,6 @@ def chance_of_sharing(counts: NDArray[np.int64], neighbours: int) -> NDArray[np.
     Unless a row lies inside both, the sets are disjoint if, for some number j of rows that lie at
     both radii, the first set draws j of these and none inside the second radius, and the second set
     draws none inside the first radius and none of those j.
-
-    One nearest row each, of two equally near ones that are the same for both:
     """
     first_at, second_at = counts[:, 2, :].sum(axis=1), counts[:, :, 2].sum(axis=1)
     first_draws = neighbours - counts[:, 1, :].sum(axis=1)

@@ -31,7 +31,7 @@ def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) ->
     """Link people to the nearest released row by what is known of them, or by its ranks.
 
     Success is 1/|G| where the person's own row is in G. Of up to 50,000 people everybody is
-    attacked, of more 10,000: O(n log n) time for up to ten or so attributes.
+    attacked, of more 10,000.
     """
     original, protected = setting.original, setting.protected
     present = original.complete(known) & protected.complete(known)

@@ -69,8 +69,7 @@ def singling_out(
     The baseline makes the same comparisons with values drawn at random from the released range. A
     control group that is larger than the original counts as all its parts of the original's size;
     the rate of a smaller one is scaled up as the attack's own is between parts of that size and the
-    whole. O(n log n) time to sort the attributes, and for each predicate a look at the records that
-    its least common condition selects.
+    whole.
     """
     original, protected = setting.original, setting.protected
     generator = setting.generator(f"singling out {together}")
