@@ -198,10 +198,10 @@ def test_what_is_fitted_to_the_table_is_never_said_of_the_program(method, more):
     scales = next(c for c in guarantee.conditions if c.id == "noise-scales")
     assert tuple(scope.value for scope in scales.scopes) == ALL
     statement = guarantee.statement()
-    assert "if that person's record were replaced by any other, nothing seen" not in statement
+    assert "If one person's record were replaced by any other, nothing" not in statement
     assert "It is not true of the program that made this release" in statement
     plain = mv.plan(people(), **request("laplace")).guarantee.statement()
-    assert "if that person's record were replaced by any other, nothing seen" in plain
+    assert "If one person's record were replaced by any other, nothing" in plain
     assert "not true of the program" not in plain
 
 
@@ -333,7 +333,7 @@ def test_a_scope_asked_for_is_held_to_where_k_is_left_to_advice(method, more):
 def test_what_is_kept_is_left_out_of_the_promise():
     """Whoever keeps a column reads that the promise is of what is protected."""
     guarantee = mv.plan(people(), **request("laplace", keep=["place"])).guarantee
-    assert "if what is protected of that person's record were replaced" in guarantee.statement()
+    assert "If what is protected of one person's record were replaced" in guarantee.statement()
     assert "rows are covered but for what is kept:" in guarantee.summary().splitlines()[0]
 
 

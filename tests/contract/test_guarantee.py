@@ -107,7 +107,7 @@ def test_bounds_and_resolutions_from_the_data_are_named_without_their_values(met
         assert terms["resolution"] is None
         assert terms["resolution_source"] == "read from the data"
         assert not guarantee.scopes.row.covered
-        assert "no claim holds for the person who has the largest" in guarantee.statement()
+        assert "No claim holds for the person who has the largest" in guarantee.statement()
         guarantees.append(guarantee.statement())
     assert guarantees[0] == guarantees[1]
 
@@ -239,5 +239,5 @@ def test_what_scopes_hang_on_is_told_with_them(method, asked, provisos):
     guarantee = mv.plan(people(), method=method, **{"bounds": BOUNDS, **REQUEST, **asked}).guarantee
     assert guarantee.provisos == provisos
     assert guarantee.summary().splitlines()[4:] == [f"  {proviso}" for proviso in provisos]
-    chosen = [note for note in guarantee.notes if "chosen anew from the neighbour" in note]
+    chosen = [note for note in guarantee.notes if "chosen anew on a neighbour" in note]
     assert bool(chosen) == any("sizes" in p or "boundaries" in p for p in provisos)

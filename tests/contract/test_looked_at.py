@@ -70,7 +70,7 @@ def test_a_choice_by_the_data_is_a_condition_and_covers_no_row(people, name):
     assert set(ids(after)) == {*ids(before), "parameters-chosen"}
     chosen = [one for one in after.conditions if one.id == "parameters-chosen"]
     assert len(chosen) == 1
-    assert "after a look at figures that come from this table" in chosen[0].text
+    assert "after a look at figures from this table" in chosen[0].text
     assert set(chosen[0].scopes) == set(Scope)
     assert "the choice of parameters" in after.summary()
     assert not any("reveals nothing" in remark for remark in after.remarks)

@@ -141,6 +141,6 @@ def test_of_a_part_it_is_said_what_its_own_method_makes_of_missing_cells():
     asked = {"missing": "protect", "resolution": {"TAX": 0.01}}
     release = mv.protect(people(), parts=parts, categories={"REGION": list(REGIONS)}, **asked)
     statement = release.guarantee.statement()
-    assert "- AGE, TAX: Being without a value was taken for a value like any other" in statement
-    assert "- REGION: Being without a value is protected like any value" in statement
+    assert "- AGE, TAX: A missing value counts as a value like any other" in statement
+    assert "- REGION: Missing values are protected like any value" in statement
     assert release.data.group_by("AGE", "TAX").len()["len"].min() >= K

@@ -58,7 +58,7 @@ def test_reasons_are_said_to_be_published_as_they_are():
         texts.append(found.text)
         assert found.scopes
     assert "code" not in texts[0]
-    assert "INCOME with the code that says why: a code is published as it is" in texts[1]
+    assert "INCOME with the code that says why, published as it is" in texts[1]
     assert "missing for the same reasons" in texts[1]
 
 

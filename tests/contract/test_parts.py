@@ -103,7 +103,7 @@ def test_a_method_from_outside_is_asked_with_the_columns_of_others_as_kept():
 def test_without_an_epsilon_in_every_part_nothing_is_promised_of_the_whole():
     """The page says that a part's epsilon is no bound on it."""
     guarantee = planned(part(method="mdav", k=10), RESPONSE).guarantee
-    assert "no epsilon in this table is a bound on it" in guarantee.statement()
+    assert "no epsilon in this table bounds it" in guarantee.statement()
     assert guarantee.summary() == (
         "privacy model: none: nothing formal is promised; "
         "a person with several rows is counted several times (AGE, INCOME)"

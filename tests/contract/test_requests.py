@@ -253,5 +253,5 @@ def test_columns_chosen_by_a_look_at_the_table_are_a_condition():
     request = {"method": "laplace", "epsilon": 1, "bounds": {"x": (0, 9)}}
     looked = mv.plan(people, **request).guarantee.statement()
     named = mv.plan(people, **request, attributes=["x"]).guarantee.statement()
-    assert "left to a look at the table" in looked
-    assert "left to a look at the table" not in named
+    assert "chosen by a look at the table" in looked
+    assert "chosen by a look at the table" not in named

@@ -39,7 +39,7 @@ def test_row_scope_is_vector_scope(method, more, model, row):
     assert guarantee.model == model
     assert guarantee.scopes.row.epsilon == pytest.approx(row)
     assert guarantee.scopes.row == guarantee.scopes.vector
-    assert any("a random order of its own" in note for note in guarantee.notes)
+    assert any("random order of its own" in note for note in guarantee.notes)
 
 
 def test_each_attribute_has_an_order_of_its_own():

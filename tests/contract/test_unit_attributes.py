@@ -123,7 +123,7 @@ def test_one_draw_of_a_unit_gets_the_whole_share():
     assert written["attributes"]["REGION"]["of_unit"] is True
     assert "of_unit" not in written["attributes"]["SEX"]
     assert mv.Guarantee.from_dict(written) == guarantee
-    assert any(n.startswith("One value a unit was drawn of REGION") for n in guarantee.notes)
+    assert any(n.startswith("Each unit has one draw of REGION") for n in guarantee.notes)
     forged = mv.plan(PEOPLE, **DRAWN).guarantee.to_dict()
     forged["attributes"]["REGION"]["of_unit"] = True
     with pytest.raises(ValueError, match=r"^$"):
@@ -166,7 +166,7 @@ def test_parts_share_what_is_one_value_a_unit():
     assert values_by_unit(release.data, "SEX").max() == 2
     assert release.guarantee.epsilon == 6
     assert [terms.of_unit for terms in release.guarantee.attributes] == [True, False, True]
-    assert any("One value a unit was drawn of REGION, INCOME" in n for n in release.guarantee.notes)
+    assert any("Each unit has one draw of REGION, INCOME" in n for n in release.guarantee.notes)
     again = mv.plan(PEOPLE, **asked, **UNIT | {"unit_attributes": ["REGION", "INCOME"]})
     assert again.parameters["unit_attributes"] == ["REGION", "INCOME"]
     with pytest.raises(mv.RequestError, match="unit_attributes, column 'HOME'"):

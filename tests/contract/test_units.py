@@ -151,7 +151,10 @@ def test_no_numbers_are_released_where_no_row_is_a_units():
     assert list(apart.data) == ["AGE"]
     new = mv.protect(PEOPLE, **{**laplace(), "method": "dp-synthetic", "attributes": ["SEX"]})
     assert list(new.data) == ["SEX"]
-    assert any("no two rows of the new table are one household's" in n for n in new.guarantee.notes)
+    assert any(
+        "no two rows of the synthetic table belong to one household" in n
+        for n in new.guarantee.notes
+    )
 
 
 # What is said.
@@ -165,7 +168,7 @@ def test_the_guarantee_says_who_is_protected():
     assert mv.Guarantee.from_dict(written) == guarantee
     assert "epsilon 3 for all records of one unit (HOUSEHOLD, 3 at most)" in guarantee.summary()
     page = guarantee.statement()
-    assert "if the records of that unit were all replaced by as many others" in page
+    assert "were replaced by as many others, nothing" in page
     assert "It is not true of the program" not in page
     assert "One person" not in page
     assert "One record is taken to be one person" not in page

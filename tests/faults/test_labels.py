@@ -83,7 +83,7 @@ def test_whoever_publishes_labels_of_a_file_says_so(tmp_path, write, asked, scop
     assert "the labels" in release.guarantee.summary()
     statement = release.guarantee.statement()
     assert "**With the labels held.**" in statement
-    assert "any other, nothing seen" not in statement
+    assert "If one person's record were replaced by any other, nothing" not in statement
     folder, _ = release.write(tmp_path / "out")
     assert mv.Guarantee.read(folder / "guarantee.json") == release.guarantee
 
@@ -106,7 +106,7 @@ def test_a_guarantee_is_conditional_on_nothing_where_no_label_goes_out(tmp_path)
     outside = spss(tmp_path / "b.sav", variable_value_labels={"AGE": {150.0: "Methuselah"}})
     assert mv.protect(mv.read(outside), **asked).guarantee == plain
     assert plain.conditions == ()
-    assert "that person's record were replaced by any other, nothing seen" in plain.statement()
+    assert "If one person's record were replaced by any other, nothing" in plain.statement()
 
 
 # Which labels go out ------------------------------------------------------------------

@@ -357,7 +357,9 @@ def test_bounds_read_from_the_data_are_told():
     found = compare(ages, **asked, **read)
     assert found.description["read_from_data"] == {"bounds": ["AGE"], "resolution": ["AGE"]}
     top = flat(found.answer)
-    assert "Bounds were read from the data for AGE. The release shows them: no claim holds" in top
+    assert (
+        "Bounds were read from the data for AGE, and the release shows them. No claim holds" in top
+    )
     assert "Resolutions were read from the data for AGE" in top
     declared = compare(ages, **asked, bounds={"AGE": (0, 25)}, resolution={"AGE": 0.25})
     assert "read_from_data" not in declared.description

@@ -79,8 +79,8 @@ def test_a_release_by_ranks_promises_its_epsilon_at_row_scope():
     """As randomised response does; it says how the matrix was made, and a recipe asks alike."""
     guarantee = release().guarantee
     assert guarantee.scopes.row.epsilon == 2
-    assert "makes the distance in ranks least" in guarantee.statement()
-    assert "makes the distance in ranks least" not in release(matrix={}).guarantee.statement()
+    assert "has the least distance in ranks" in guarantee.statement()
+    assert "has the least distance in ranks" not in release(matrix={}).guarantee.statement()
     entry = {"role": "confidential", "type": "text", "categories": LEVELS, "ordered": True,
              "matrix": "ordinal"}  # fmt: skip
     asked = {"method": "pram", "epsilon": 2, "seed": 5, "attributes": {"E": entry}}

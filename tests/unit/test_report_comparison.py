@@ -141,7 +141,7 @@ def test_conditions_stand_where_their_method_is_named():
     part = shown(page).split("How to read the scopes")[1]
     assert marked in texts(part, "th")
     assert plain not in part
-    assert "chosen anew from the neighbour, nothing would be promised" in part
+    assert "chosen anew on a neighbour, nothing would be promised" in part
     assert "record-dp (noise-aware)" not in page.replace("\\u2020", "†").replace(marked, "")
     assert f"{plain} †" not in page
 

@@ -55,7 +55,7 @@ def test_what_a_statement_is_given_is_shown_as_it_is(words):
     own = replace(guarantee, title=words, kept=(words, "CITY"), remarks=(words, "Last."))
     told = written(statement_of(own.to_dict()))
     shown = escape(one_line(words))
-    assert f"</code>: {shown} (" in told
+    assert f"Method: {shown} (" in told
     assert f"<p>{shown}, CITY. They are" in told
     assert f"<ul><li>{shown}</li><li>Last.</li></ul>" in told
 

@@ -23,6 +23,7 @@ __all__ = ["ReleasedRequest", "kept_of_recipe", "manifest_beside", "original_of"
 # decided that it was chosen, in manifests that have both.
 ALIEN = {SPARK: ("engine", "scratch", "record_id"), DEFAULT: ("memory", "scratch")}
 FRACTIONS = ("epsilon", "delta", "resolution", "budget", "width")
+WORDS = frozenset({"title", "source", "deed", "notes", "short", "text"})
 READ_OFF: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     ("bounds", "domain_source", BoundsFromData),
     ("categories", "domain_source", CategoriesFromData),
@@ -106,12 +107,28 @@ class ReleasedRequest:
         """Refuse a plan that promises other than the release does; a key may have drawn that."""
         if self.guarantee["randomness"] == "keyed":
             claimed = claimed.drawn_by_key()
-        if claimed.to_dict() != self.guarantee:
+        if _held(claimed.to_dict()) != _held(self.guarantee):
             raise FileError(
                 f"{self.folder}",
                 "by this version of microveil its request comes to another guarantee than it has",
                 "audit it with the version that made it, or audit the request of its recipe",
             )
+
+
+def _held(guarantee: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out its words, which another version may have put otherwise.
+
+    A synthetic table is held to them too: they change with the algorithm, which has no other mark.
+    """
+    if guarantee.get("synthetic"):
+        return guarantee
+    lists = {name: guarantee.get(name, ()) for name in ("conditions", "parts")}
+    plain = {name: [_unworded(own) for own in found] for name, found in lists.items()}
+    return {**_unworded(guarantee), **plain}
+
+
+def _unworded(contents: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in contents.items() if name not in WORDS}
 
 
 def request_of(folder: str | Path) -> ReleasedRequest:

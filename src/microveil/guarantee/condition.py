@@ -40,11 +40,10 @@ OF_REQUESTS = frozenset(
 )
 FURTHER = {
     Model.DIFFERENTIAL_PRIVACY: "Every further release of the same people, a rerun of this one "
-    "included, adds its epsilon to this one's: to count them is what the custodian's ledger of "
-    "releases is for.",
+    "included, adds its epsilon to this one's. The custodian's ledger of releases counts them.",
     Model.INDIVIDUAL: "Every further release of the same people, a rerun of this one included, "
-    "can be put beside this one. Epsilons of individual differential privacy bound no such pair: "
-    "the custodian's ledger of releases counts them, where it is kept, and adds nothing up.",
+    "can be compared with this one. Epsilons of individual differential privacy do not bound what "
+    "two releases show together: a ledger of releases counts them and adds nothing up.",
 }
 IN_ONE_STREAM = "an AES-256 stream keyed by the operating system's randomness."
 KEYED = (

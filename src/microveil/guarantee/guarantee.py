@@ -334,7 +334,7 @@ def statement_of(contents: Mapping[str, Any]) -> Document:
         **{"parts": [], "synthetic": False, **contents},
         capitalised=lambda text: text[0].upper() + text[1:],
         compared=lambda scope, **of_what: Scope(scope).compared(**of_what),
-        counted=lambda number, noun: f"{number} {noun}{'' if number == 1 else 's'}",
+        counted=lambda number, noun: f"{number:,} {noun}{'' if number == 1 else 's'}",
         enumerated=enumerated,
         factor=_factor,
         figure=lambda exact: "" if exact is None else six_digits(Fraction(exact)),

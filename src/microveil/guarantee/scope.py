@@ -85,19 +85,19 @@ class Scope(StrEnum):
 
 EVERY_SCOPE = tuple(Scope)
 _COMPARED = {
-    Scope.CLUSTER: "{values} change, everybody stays in the cluster they are in, and the published "
-    "values are looked at.",
-    Scope.VECTOR: "{values} change, the clusters are formed anew, and all published values of an "
-    "attribute are looked at, without knowing which row is whose.",
-    Scope.ROW: "The same, and it is also seen which rows share a value, that is, which people "
-    "share a cluster.",
+    Scope.CLUSTER: "{values} change, everybody stays in their cluster, and the published values "
+    "are seen.",
+    Scope.VECTOR: "{values} change, clusters are formed anew, and all published values of an "
+    "attribute are seen, without knowing which row is whose.",
+    Scope.ROW: "The same, and it is also seen which rows share a value, so which people share a "
+    "cluster.",
 }
-# A new table has no clusters, and its rows are nobody's.
+# A synthetic table has no clusters.
 _COMPARED_IN_NEW_TABLE = {
-    Scope.CLUSTER: "{record}, and the values of the new table are looked at, one by one.",
-    Scope.VECTOR: "{record}, and all values of an attribute are looked at, the whole column.",
-    Scope.ROW: "{record}, and whatever is published is looked at: whole rows, all columns "
-    "together, and the noisy counts where they are published too.",
+    Scope.CLUSTER: "{record}, and the values of the synthetic table are seen, one by one.",
+    Scope.VECTOR: "{record}, and all values of a column are seen.",
+    Scope.ROW: "{record}, and everything published is seen: whole rows, all columns together, "
+    "and the noisy counts if they are published too.",
 }
 _OF_PERSON = {"values": "One person's values", "record": "One person's record changes"}
 _OF_UNIT = {

@@ -108,17 +108,17 @@ SIZES_BY_RANK = (
     "with a value and k alone."
 )
 _DP_UM = (
-    "The published proof holds the clusters fixed. Recomputed by rank they cost no more: what "
-    "one cluster loses the next one gains, so the epsilon holds at vector scope too."
+    "The published proof holds the clusters fixed. Clusters formed anew by rank cost no more: one "
+    "gains what the next one loses, so the epsilon holds at vector scope too."
 )
 _IDP_LS = (
-    "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
+    "The published proof holds the clusters fixed. Clusters formed anew by rank cost up to "
     "1 + ln 2 = 1.693 times the epsilon, whatever the data."
 )
 _IDP_CBLS = (
-    "The published proof holds the clusters fixed. Recomputed by rank, every cluster that "
-    "passes a record on spends the epsilon again: at vector scope the epsilon multiplies by up "
-    "to the number of clusters."
+    "The published proof holds the clusters fixed. With clusters formed anew by rank, every "
+    "cluster that passes a record on spends the epsilon again: at vector scope the epsilon "
+    "multiplies by up to the number of clusters."
 )
 
 
@@ -214,8 +214,8 @@ METHODS = (
         title="univariate microaggregation of winsorised means, noise by the cluster-based "
         "local sensitivity",
         source="IDP-2025 Proposition 9",
-        deed=f"{_GROUPED}, the "
-        "smallest and the largest value of a cluster set to their neighbours before.",
+        deed=f"{_GROUPED}, after "
+        "the smallest and the largest value of a cluster were set to their neighbours.",
         plan=RankedSteps(
             partition=widened_by_rank,
             representative=winsorised_means,

@@ -194,8 +194,8 @@ _SEQUENTIAL = (
 )
 _PARALLEL = (
     "Composition is parallel, as published in 2013: the epsilon holds while clusters stay as "
-    "they are. One changed record can change every cluster by one record, so with clusters "
-    "formed anew it multiplies by up to their number. Sequential composition corrects this."
+    "they are. One changed record can change every cluster by one record. So with clusters formed "
+    "anew the epsilon multiplies by up to their number; sequential composition corrects this."
 )
 _VECTOR = (
     "The scales of the noise were set to how far the sums of this table's clusters move when "
@@ -204,23 +204,23 @@ _VECTOR = (
     "not be published."
 )
 _ALONE = (
-    "The one attribute is ordered by its values, so that what one cluster loses when one "
-    "record is replaced the next one gains: the epsilon holds with the clusters formed anew, "
-    "whichever composition."
+    "The one attribute is ordered by its values. When one record is replaced, one cluster gains "
+    "what the next one loses, so the epsilon holds with clusters formed anew, whichever "
+    "composition."
 )
 _VECTOR_TITLE = (
     "insensitive microaggregation of all attributes, noise by the sensitivity of all centroids "
     "together"
 )
 _BOUNDS_FROM_DATA = (
-    "Bounds read from the data let one record rescale everybody's distance: the clusters are "
-    "then not insensitive, and nothing beyond cluster scope is claimed."
+    "Bounds read from the data let one record rescale everybody's distance. The clusters are then "
+    "not insensitive, and nothing beyond cluster scope is claimed."
 )
 
 
 _REDRAWN = (
-    "Of categories, counts of each cluster were given noise, and every record of it got one "
-    "drawn by these: which of its records had which is gone."
+    "Categories were drawn anew for every record from the noisy counts of its cluster. Which of "
+    "the cluster's records had which category is gone."
 )
 
 

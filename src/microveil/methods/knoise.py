@@ -219,8 +219,8 @@ _FROM_DATA = (
 )
 _PUBLIC = "Matrix and categories are public: the epsilon holds whatever is seen."
 _BY_RANKS = (
-    "Of attributes with a matrix of ranks, half of each row is randomised response; the other "
-    "half makes the distance in ranks least, were all ranks equally frequent."
+    "For attributes with a matrix of ranks, half of each row is randomised response. The other "
+    "half has the least distance in ranks if all ranks are equally frequent."
 )
 
 

@@ -49,17 +49,17 @@ def _represented(column: GridColumn, partition: Partition, choices: Choices) -> 
 
 
 _EXACT = (
-    "No noise is drawn: nothing is promised about what one person's data can change, and the "
-    "published means are exact."
+    "No noise is drawn. Nothing bounds what one person's data can change, and the published means "
+    "are exact."
 )
 _LEARNT = (
-    "Whoever knows that a person is in a cluster learns its means, which lie close to the "
+    "Whoever knows that a person is in a cluster learns its means, which are close to the "
     "person's values (attribute disclosure)."
 )
 _NO_EPSILON = _EXACT, _LEARNT
 _TORN = (
-    "Each attribute was shuffled by itself: combinations of values are no longer those of "
-    "clusters, so the records are not k-anonymous. They are nobody's, and dependence between "
+    "Each attribute was shuffled by itself. Combinations of values are no longer those of "
+    "clusters, so the records are not k-anonymous. No row is a person's, and dependence between "
     "attributes is gone."
 )
 
@@ -89,9 +89,9 @@ def _promise_numbers(setting: Setting) -> Promise:
 def _promise_k_anonymity(setting: Setting) -> Promise:
     """Promise it of the protected attributes, which have one partition."""
     sharing = setting.choices.unit.shared_by(setting.choices.k)
-    outside = "Records released without values are outside it, and so are columns that are kept."
+    outside = "Records released without values are not part of it, nor are kept columns."
     if setting.choices.protects_missing:
-        outside = "Being without a value counts as one. Columns that are kept are outside it."
+        outside = "A missing value counts as a value. Kept columns are not part of it."
     promised = (
         f"k-anonymity: every combination of the protected values is shared by {sharing}. {outside}"
     )
@@ -121,8 +121,8 @@ _DONE_MIXED = (
 )
 
 _DONE_MISSING = (
-    " Being without a value is one: a cluster most of whose records lacked a number or a rank, or "
-    "lacked a category at least as often as they had any one, may have none of it."
+    " A missing value counted as a value: a cluster may have none if most of its records lacked a "
+    "number or a rank, or lacked a category at least as often as they had any one."
 )
 
 

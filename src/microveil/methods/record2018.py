@@ -75,10 +75,10 @@ def _noisy(
 _SCALES = replace(
     noise_scales(),
     text="The noise on a mean is as wide as the attribute's domain over the size of its cluster, "
-    "and the clusters were chosen from the data. Their sizes, and with them the noise scales, are "
-    "taken to be the same for this table and for its neighbours. The program does not hold them: "
-    "it would choose clusters anew on a neighbour, and for that nothing is promised. It gives no "
-    "group privacy: tables that differ in two records are not compared.",
+    "and the clusters were chosen from the data. Their sizes, and so the noise scales, are taken "
+    "to be the same for this table and its neighbours. The program does not hold them: it would "
+    "choose clusters anew on a neighbour, and for that nothing is promised. There is no group "
+    "privacy: tables that differ in two records are not compared.",
 )
 _GIVEN = (
     "The partition was chosen from the data and is taken as given: it is the same for the "

@@ -404,34 +404,30 @@ def _position(given: Any, kind: Kind) -> Fraction | None:
 
 
 _NOBODY = (
-    "Every record was drawn anew from noisy counts: no row is a person, and none follows one. A "
-    "row that looks like somebody is a coincidence."
+    "Every row is synthetic, drawn from noisy counts: none is a person or follows one. A row that "
+    "looks like somebody is a coincidence."
 )
 _MEASURED = (
-    "Distributions, and tables of those pairs of attributes that were measured, follow the "
-    "original as closely as the noise allows. Everything else follows from these: rare "
-    "combinations are noise, and rules between columns (a tax that is never above the income) are "
-    "not kept."
-)
-_MEASURED_BY_RULES = _MEASURED.replace(", and rules", ", and no other rules").replace(
-    "are not kept", "are kept"
+    "Distributions, and the tables of pairs of attributes that were measured, follow the original "
+    "as closely as the noise allows. Everything else follows from these: rare combinations are "
+    "noise, and {rules} between columns (such as a tax that is never above the income) are not "
+    "kept."
 )
 _RULES = (
-    "Every record keeps the rules that were declared: {rules}. They are public. Nothing of them "
-    "was read off the data, and nothing of the budget was spent on them."
+    "Every record keeps the rules that were declared: {rules}. They are public, were not read "
+    "from the data, and cost nothing of the budget."
 )
 _CONCENTRATED = (
-    "Budgets added up in the rho of zero-concentrated differential privacy, and were converted to "
+    "Budgets were added up in the rho of zero-concentrated differential privacy and converted to "
     "epsilon and delta (Canonne, Kamath and Steinke 2020)."
 )
 _LEARNT = (
-    "What is not declared was learnt from the table, within the budget: categories, numbers that "
-    "many records share, and between which ends and with how many decimals numbers lie. A category "
-    "that few records have is released as 'other'. For each person the chance that a label which "
-    "only they have is shown is at most a tenth of delta. Values of up to 16 steps of a number "
-    "from 0 are taken to be public, and so are the kind and the type in which a column came. "
-    "Beyond the largest and the smallest number that was learnt nothing is drawn farther from 0 "
-    "than four times as far."
+    "What was not declared was learnt from the table, within the budget: categories, numbers that "
+    "many records share, and the bounds and decimals of numbers. A category that few records have "
+    "is released as 'other'. For each person, the chance that a label which only they have is "
+    "shown is at most a tenth of delta. Numbers of up to 16 steps from 0 are taken to be public, "
+    "and so are the kind and the type of a column. Drawn numbers reach at most four times as far "
+    "from 0 as the outermost number that was learnt."
 )
 _FROM_DATA = (
     "Domains, categories or resolutions were read from the data: the epsilon holds for tables with "
@@ -454,7 +450,8 @@ def _promise(setting: Setting) -> Promise:
         scopes=Scopes(cluster=cover, vector=cover, row=Cover() if from_data else cover),
         caveats=(
             _NOBODY,
-            *([_MEASURED_BY_RULES, _RULES.format(rules=listed(rules))] if rules else [_MEASURED]),
+            _MEASURED.format(rules="other rules" if rules else "rules"),
+            *([_RULES.format(rules=listed(rules))] if rules else []),
             *([_CONCENTRATED] if delta else []),
             *([_LEARNT] if learns else []),
             *([_FROM_DATA] if from_data else []),
@@ -465,10 +462,11 @@ def _promise(setting: Setting) -> Promise:
 METHODS = (
     Method(
         id="dp-synthetic",
-        title="a new table drawn from noisy counts",
+        title="a synthetic table drawn from noisy counts",
         source="select, measure, generate: after McKenna, Miklau and Sheldon 2021, and Kaplan, "
         "Schnapp and Stemmer 2022",
-        deed="A new table was drawn from noisy counts of the original: its rows are nobody's.",
+        deed="Synthetic rows were drawn from noisy counts of the original: none is a real "
+        "person's.",
         randomness="counts",
         plan=dp_synthetic,
         promise=_promise,

@@ -75,9 +75,9 @@ def _room(n_values: int, k: int, largest_cluster: int) -> int:
 
 
 _IDP_VECTOR = (
-    "The scales of the noise are set so that the losses of all clusters together, when one "
-    "record leaves its cluster and every cluster between passes one on, stay within the "
-    "epsilon. Scales belong to the custodian and must not be published."
+    "The noise is scaled so that the losses of all clusters together stay within the epsilon when "
+    "one record leaves its cluster and every cluster in between passes one on. Scales belong to "
+    "the custodian and must not be published."
 )
 
 
@@ -101,8 +101,8 @@ METHODS = (
         "centroids together",
         source="this project",
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
-        "least {k}, and each value was replaced by its cluster's mean plus noise, the "
-        "smallest and the largest value of a cluster set to their neighbours before.",
+        "least {k}, and each value was replaced by its cluster's mean plus noise, after "
+        "the smallest and the largest value of a cluster were set to their neighbours.",
         plan=RankedSteps(
             partition=_partition, representative=winsorised_means, noise=_noise, smallest_k=3
         ),

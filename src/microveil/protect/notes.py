@@ -80,7 +80,6 @@ def remarks_of_method(one: Promised, *, apart: bool = False) -> Iterator[str]:
         "chosen-publicly-for-columns-looked-at": request.chosen_publicly and looked,
     }
     yield from said("remarks", holds)
-    yield f"Method: {request.method.id}, {promise.title or request.method.title}."
     yield from promise.caveats
     yield from said("remarks", {"part-shuffled": apart and request.order == "rows"})
 
