@@ -132,11 +132,11 @@ def _page(method: str) -> str:
     if (folder / f"{method}.md").exists():
         return method
     named = re.compile(rf"(?<![\w-]){method}(?![\w-])")
-    return next(
-        page.stem
-        for page in sorted(folder.glob("*.md"))
-        if named.search(page.read_text("utf-8").splitlines()[0])
-    )
+    pages = sorted(folder.glob("*.md"))
+    found = [own.stem for own in pages if named.search(own.read_text("utf-8").splitlines()[0])]
+    if not found:
+        raise LookupError(f"{method} has no page: write docs/methods/{method}.md")
+    return found[0]
 
 
 def measures() -> list[str]:
