@@ -12,8 +12,8 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
+from microveil.protect.exact_audit import accounted_of
 from microveil.protect.plan import Plan
 from microveil.schema import Attribute
 from microveil.synthesis.generation import masses_inside, systematic
@@ -108,12 +108,13 @@ def own_cuts(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
         counts = bin_masses(number, axis, measured, {}, len(table)) * len(table)
         known[name] = counts.tolist(), _deviations(measured, axis).tolist()
         writers[name] = partial(_by_rank if axis.groups is None else _by_counts, measured, axis)
+    accounted = accounted_of(planned)
     return Bins(
         planned=planned,
         codes=codes,
         sizes=sizes,
         writers=writers,
-        share=1 - OWN,
+        share=(accounted.choices + accounted.tables) / accounted.total,
         known=known,
         attributes=attributes,
     )

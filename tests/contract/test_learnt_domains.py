@@ -164,7 +164,7 @@ def test_a_file_without_types_gives_the_same_form_for_one_record_with_decimals(t
 def test_too_small_a_table_is_refused_with_what_would_do():
     """By public figures: the records, the budget, the columns."""
     with pytest.raises(mv.RequestError, match=r"declare its bounds, or pass epsilon=.* or more"):
-        mv.protect(people().head(200), **BUDGET)
+        mv.protect(people().head(150), **BUDGET)
 
 
 def test_publishers_are_told_of_learnt_words_that_a_spreadsheet_runs_and_of_a_large_delta():

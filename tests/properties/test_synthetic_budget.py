@@ -377,6 +377,27 @@ def test_too_little_budget_is_refused_with_what_would_do(delta):
     assert refusal(str(float(named[1]) * 0.85)) is not None
 
 
+SIZES = {"many": 32, "33": 32, "32": 32, "ordered": 4, "listed": 5} | dict.fromkeys(UNDECLARED, 32)
+
+
+@given(st.lists(KINDS, min_size=2, max_size=6))
+def test_shares_grow_with_public_sizes_alone(kinds):
+    """By the length of a declared list or grid to the power of 2/3; what is learnt counts as 32."""
+    plan = planned(kinds, structure="independent", delta="1e-9")
+    spent_by = [
+        spent(replace(plan, attributes=(part,)), is_concentrated=True) for part in plan.attributes
+    ]
+    weights = [SIZES[kind] ** (2 / 3) for kind in kinds]
+    shares = [float(own / sum(spent_by)) for own in spent_by]
+    assert shares == pytest.approx([own / sum(weights) for own in weights], rel=1e-3)
+
+
+def test_weights_that_are_asked_for_count_alone():
+    """Sizes decide nothing then: who is given no weight has 1."""
+    plan = planned(["many", "listed", "ordered"], structure="independent", weights=[2, 1, 1])
+    assert [part.share for part in plan.attributes] == [Fraction(1, 2), *[Fraction(1, 4)] * 2]
+
+
 def test_a_share_is_stated_only_where_it_bounds_an_attribute():
     """Where a table has it too, or the budget is a rho, no part of epsilon is its own."""
     kinds = ["many", "listed", "32"]
@@ -386,7 +407,7 @@ def test_a_share_is_stated_only_where_it_bounds_an_attribute():
         spent(replace(alone, attributes=(part,)), is_concentrated=False)
         for part in alone.attributes
     ]
-    assert shares == [Fraction(1, 3)] * 3
+    assert sum(shares) == 1
     assert all(cost <= share for cost, share in zip(costs, shares, strict=True))
     for more in ({}, {"target": ("A1", None)}, {"structure": "independent", "delta": "1e-9"}):
         assert {part.share for part in planned(kinds, **more).attributes} == {None}

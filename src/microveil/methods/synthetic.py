@@ -36,9 +36,11 @@ from microveil.text import listed
 
 __all__ = ["METHODS", "is_learnt", "room_of", "tables_planned"]
 
-# Shares of the budget: each attribute's own distribution, the choice of tables, the tables.
+# Shares of the budget: each attribute's own distribution, the choice of tables, the tables. Where a
+# domain is learnt the first decides which values there are: more served better on simulated tables.
 OWN, CHOICE, TABLES = Fraction(6, 10), Fraction(1, 10), Fraction(3, 10)
 PARTS = {
+    "learnt": (Fraction(70, 100), Fraction(5, 100), Fraction(25, 100)),
     "independent": (Fraction(1), Fraction(0), Fraction(0)),
     "target": (Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)),
 }
@@ -147,10 +149,27 @@ class _Planning:
         return [attribute.name for attribute in self.attributes]
 
     @property
+    def is_learning(self) -> bool:
+        """Whether something is learnt of values that occur."""
+        return any(map(is_learnt, self.attributes))
+
+    @property
+    def weights(self) -> dict[str, Fraction]:
+        """What each attribute has of the shares of all: as asked, or by how many values it has."""
+        by_size = {one.name: round(_size(one) ** (2 / 3), 3) for one in self.attributes}
+        return split(Fraction(1), self.names, self.choices.budget or by_size)
+
+    @property
+    def parts(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Which parts of the budget go to single attributes, to choices and to tables."""
+        is_learnt_by_tables = self.is_learning and self.structure in {"graph", "tree"}
+        kind = "learnt" if is_learnt_by_tables else self.structure
+        return PARTS.get(kind, (OWN, CHOICE, TABLES))
+
+    @property
     def budget(self) -> _Budget:
         """What may be spent on a record, but for the delta of thresholds."""
-        is_learning = any(map(is_learnt, self.attributes))
-        delta = self.choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
+        delta = self.choices.delta * (1 - OF_THRESHOLDS if self.is_learning else 1)
         return _Budget.of(self.epsilon, delta, self.choices.max_rows)
 
     @property
@@ -162,10 +181,8 @@ class _Planning:
 
     def plan(self) -> SyntheticPlan:
         """Share out the budget."""
-        choices, names, budget = self.choices, self.names, self.budget
-        own, _, _ = PARTS.get(self.structure, (OWN, CHOICE, TABLES))
-        weights = split(Fraction(1), names, choices.budget)
-        shares = [budget.total * own * weights[name] / sum(weights.values()) for name in names]
+        choices, budget, (own, _, _) = self.choices, self.budget, self.parts
+        shares = [budget.total * own * weight for weight in self.weights.values()]
         shown = own == 1 and not budget.is_concentrated
         parts = tuple(
             self._own(attribute, budget, share, share if shown else None)
@@ -284,10 +301,10 @@ class _Planning:
             attribute.place,
             "its share of the budget is too small for a distribution: what came out would be worse "
             "than nothing",
-            remedy + self._would_do(budget, factor),
+            remedy + self._would_do(attribute, budget, factor),
         )
 
-    def _would_do(self, budget: _Budget, factor: float) -> str:
+    def _would_do(self, attribute: Attribute, budget: _Budget, factor: float) -> str:
         """Name what would do instead, where the rates must be so many times what they are.
 
         They grow with epsilon, with the root of rho, and with one over the number of attributes or
@@ -299,12 +316,13 @@ class _Planning:
             fewer = fewer**2
             of_unit = budget.total * choices.max_rows**2
             needed = epsilon_of(of_unit * Fraction(factor) ** 2, choices.delta)
+        # As many as have no more values: see `weights`.
+        alike = min(Fraction(n_columns), 1 / self.weights[attribute.name])
         remedies = [
             f"pass epsilon={_upwards(float(needed))} or more",
             f"protect a table of {math.ceil(choices.n_records * factor):,} records or more",
         ]
-        if n_columns * fewer >= 1:
-            most = math.floor(n_columns * fewer)
+        if (most := math.floor(float(alike) * fewer)) >= 1:
             remedies.append(f"name {most} attribute{'' if most == 1 else 's'} at most")
         relaxed = _Budget.of(self.epsilon, RELAXED, choices.max_rows)
         with_delta = relaxed.rates(relaxed.total / n_columns, LEAST_DEPTH)[-1]
@@ -318,7 +336,7 @@ class _Planning:
         structure, budget, given = self.structure, self.budget, self.choices["target"]
         if structure == "independent":
             return None
-        _, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
+        _, choosing, measuring = self.parts
         target = None if given is None else self.names.index(given[0])
         edges = len(self.attributes) - 1
         tables = edges if structure == "tree" else min(2 * edges, (edges + 1) * edges // 2)
@@ -376,6 +394,12 @@ def room_of(noise: CountNoise, n_records: int, *, has_target: bool) -> Fraction:
 def is_learnt(attribute: Attribute) -> bool:
     """Whether values that occur are learnt of an attribute: no grid or list of them is declared."""
     return Source.LEARNT in (attribute.domain_source, attribute.resolution_source)
+
+
+def _size(attribute: Attribute) -> int:
+    """Return how many values an attribute has, as far as is public and matters for its share."""
+    lower, upper = attribute.grid_bounds or (0, FEW_VALUES)
+    return FEW_VALUES if is_learnt(attribute) else min(upper - lower + 1, FEW_VALUES)
 
 
 def _is_cut(attribute: Attribute) -> bool:
