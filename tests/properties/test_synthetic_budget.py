@@ -358,6 +358,22 @@ def test_a_counter_is_asked_for_counts_alone():
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-9"])
+def test_there_are_as_many_tables_as_leave_each_enough_cells(delta):
+    """From one and a half to two and a half an attribute; so many that 49 cells stand out."""
+    kinds, found = ["listed"] * 20, {}
+    for n_records in range(5_000, 80_000, 1000):
+        tables = planned(kinds, n_records=n_records, epsilon="1", delta=delta).tables
+        found[tables.n_tables] = 0.4 * n_records / tables.noise.variance**0.5
+    assert (min(found), max(found)) == (30, 50)
+    between = [cells for number, cells in found.items() if 30 < number < 50]
+    assert between
+    assert all(49 * (1 - 1e-9) <= cells < 51 for cells in between)
+    # And no more than there are pairs.
+    assert planned(kinds[:3], delta=delta).tables.n_tables == 3
+    assert planned(kinds, delta=delta, structure="tree").tables.n_tables == 19
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-9"])
 def test_too_little_budget_is_refused_with_what_would_do(delta):
     """By public figures, however small it is: the epsilon that is named does, and less does not."""
     kinds = ["many", "many", "listed"]

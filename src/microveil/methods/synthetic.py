@@ -38,7 +38,7 @@ __all__ = ["METHODS", "is_learnt", "room_of", "tables_planned"]
 
 # Shares of the budget: each attribute's own distribution, the choice of tables, the tables. Where a
 # domain is learnt the first decides which values there are: more served better on simulated tables.
-OWN, CHOICE, TABLES = Fraction(6, 10), Fraction(1, 10), Fraction(3, 10)
+OWN, CHOICE, TABLES = Fraction(55, 100), Fraction(9, 100), Fraction(36, 100)
 PARTS = {
     "learnt": (Fraction(70, 100), Fraction(5, 100), Fraction(25, 100)),
     "independent": (Fraction(1), Fraction(0), Fraction(0)),
@@ -63,6 +63,8 @@ LEAST_CELLS = 20
 # Parts of equal mass in tables: at most so many, and of n / sigma no more than this lets stand out.
 MOST_PARTS, SHARE_OF_NOISE = 16, Fraction(4, 10)
 TARGET_NOISE = Fraction(14, 10)
+# Tables: as many as leave each so many cells of n / sigma as above, within so many an attribute.
+CELLS, LEAST_TABLES, MOST_TABLES = 49, Fraction(3, 2), Fraction(5, 2)
 # Declared values of which each gets noise, whether it occurs or not.
 MOST_LISTED = 1 << 26
 # The delta that a refusal proposes.
@@ -339,7 +341,7 @@ class _Planning:
         _, choosing, measuring = self.parts
         target = None if given is None else self.names.index(given[0])
         edges = len(self.attributes) - 1
-        tables = edges if structure == "tree" else min(2 * edges, (edges + 1) * edges // 2)
+        tables = edges if structure == "tree" else self._n_tables(budget.total * measuring)
         if structure == "target":
             edges = tables = max(1, edges - 1)
         noise = budget.noise(budget.total * measuring / tables)
@@ -354,6 +356,21 @@ class _Planning:
             target=target,
             halves={} if target is None else self._halves(target),
         )
+
+    def _n_tables(self, share: Fraction) -> int:
+        """Return how many tables leave each enough cells that stand out: METHODS section 11, E.
+
+        Noise on each count grows with the root of their number in rho, in pure DP with the number.
+        """
+        n_attributes = len(self.attributes)
+        wanted = SHARE_OF_NOISE * self.choices.n_records / CELLS
+        if self.budget.is_concentrated:
+            wanted = wanted**2 * share
+        else:  # the standard deviation of Laplace noise is the root of 8 over its epsilon
+            wanted = root((wanted * share) ** 2 / 8)
+        least, most = LEAST_TABLES * n_attributes, MOST_TABLES * n_attributes
+        n_pairs = n_attributes * (n_attributes - 1) // 2
+        return min(math.floor(min(max(wanted, least), most)), n_pairs)
 
     def _halves(self, target: int) -> dict[int, int | None]:
         """Return the grid value at which a target of numbers is cut; None is its median."""
