@@ -3,10 +3,9 @@
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import requires, version
+from importlib.metadata import entry_points, requires, version
 from pathlib import Path
 
-from microveil.commands.papers import installed_reproduce
 from microveil_papers import command
 
 PAPERS, MAIN = (
@@ -25,7 +24,8 @@ print([name for name in ("microveil_papers", "matplotlib", "polars") if name in 
 
 def test_the_command_finds_this_package():
     """`microveil reproduce` is carried out here."""
-    assert installed_reproduce() is command.run
+    (found,) = entry_points(group="microveil.commands", name="reproduce")
+    assert found.load() is command.run
 
 
 def test_help_loads_nothing_of_the_package():

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -177,11 +177,9 @@ def inspect(
         return
     if request["recipe"] is not None:
         if output is not None or show_values:
-            raise RequestError(
-                "--output" if output is not None else "--show-values",
-                "a look at what to expect of a request writes no recipe",
-                "leave it out, or leave out --recipe",
-            )
+            named = "--output" if output is not None else "--show-values"
+            rule = "a look at what to expect of a request writes no recipe"
+            raise RequestError(named, rule, "leave it out, or leave out --recipe")
         _print_advice(data, request)
         return
     text = request.pop("text")
@@ -213,6 +211,13 @@ def _print_advice(data: str, request: Mapping[str, Any]) -> None:
     with step_progress() as progress:
         advice, _ = foresee_file(data, **request, progress=progress)
     print_text(advice.to_text())
+
+
+def _print_found(found: Any, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_text(found.to_text())
 
 
 def _free(stem: str, suffix: str = "") -> str:
@@ -248,11 +253,7 @@ def protect(
         bool, typer.Option("--spark", help="Have Spark do it; DATA is Parquet.")
     ] = False,
     show_values: Annotated[
-        bool,
-        typer.Option(
-            "--show-values",
-            help="Name values that are refused, for the custodian.",
-        ),
+        bool, typer.Option("--show-values", help="Name values that are refused, for the custodian.")
     ] = False,
     as_json: Json = False,
     request: dict[str, Any],
@@ -271,14 +272,8 @@ def protect(
     for note in made.notes:
         print_message(f"note: {note}")
     if as_json:
-        print_json(
-            {
-                "folder": str(output),
-                "custodian": f"{output}-custodian",
-                "guarantee": made.guarantee.to_dict(),
-                "notes": list(made.notes),
-            }
-        )
+        told = {"folder": str(output), "custodian": f"{output}-custodian"}
+        print_json({**told, "guarantee": made.guarantee.to_dict(), "notes": list(made.notes)})
         return
     page = ", report.html" if release["public_report"] else ""
     counts = ", measurements.json, margins.json" if release["with_measurements"] else ""
@@ -329,11 +324,9 @@ def audit(
     folder = release if release is not None else Path(data) if is_folder else None
     given = [n for n, value in request.items() if n != "text" and value not in (None, False)]
     if folder is not None and given:
-        raise RequestError(
-            "audit",
-            "of a release it is audited what was asked of it, and nothing else",
-            "leave out the flags of a request, or the folder of the release",
-        )
+        rule = "of a release it is audited what was asked of it, and nothing else"
+        remedy = "leave out the flags of a request, or the folder of the release"
+        raise RequestError("audit", rule, remedy)
     with step_progress() as progress:
         if folder is None:
             found, attacked = audit_file(data, **request, runs=runs, progress=progress)
@@ -412,10 +405,7 @@ def assess(
     asked = {**named, **measured, **analyses, "text": text, "paired": not shuffled}
     with step_progress():
         assessment = assess_files(original, protected, **asked)
-    if as_json:
-        print_json(assessment.to_dict())
-    else:
-        print_text(assessment.to_text())
+    _print_found(assessment, as_json=as_json)
 
 
 @app.command(cls=Command)
@@ -474,18 +464,17 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and settings.")] = False,
 ) -> None:
     """Draw a paper's figures again, and check its claims."""
-    from microveil.commands.papers import installed_reproduce
-
-    reproduce = installed_reproduce()
+    found = next(iter(entry_points(group="microveil.commands", name="reproduce")), None)
+    if found is None:
+        rule = "the papers' experiments are in the package microveil-papers, which is not installed"
+        remedy = "pip install ./papers in a clone of microveil, or pip install microveil-papers"
+        raise RequestError("reproduce", rule, remedy)
+    reproduce = found.load()  # of a package of its own, by its entry point
     with counted_progress() as progress:
         shown = reproduce(
-            paper,
-            data,
-            output,
-            runs=runs,
-            quick=quick,
+            paper, data, output, runs=runs, quick=quick,
             progress=lambda what, done, total: progress(done, total, what),
-        )
+        )  # fmt: skip
     print_text(shown)
 
 
@@ -529,10 +518,7 @@ def attack(
     asked = {**how, **codes, "text": text, "paired": not shuffled}
     with step_progress() as progress:
         report = attack_files(original, protected, **asked, progress=progress)
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_text(report.to_text())
+    _print_found(report, as_json=as_json)
 
 
 @app.command(cls=Command)

@@ -145,27 +145,11 @@ def _with_help(one: inspect.Parameter, helps: Mapping[str, str]) -> inspect.Para
 
 
 TEXT = (
-    flag(
-        "separator",
-        str,
-        "Between fields: a comma unless said.",
-    ),
+    flag("separator", str, "Between fields: a comma unless said."),
     flag("decimal", str, "The decimal mark: . or ,"),
-    flag(
-        "encoding",
-        str,
-        "UTF-8 unless said.",
-    ),
-    flag(
-        "dates",
-        str,
-        "DMY reads 31.12.1990; else YYYY-MM-DD.",
-    ),
-    flag(
-        "thousands",
-        str,
-        "What separates thousands: . , ' or a space.",
-    ),
+    flag("encoding", str, "UTF-8 unless said."),
+    flag("dates", str, "DMY reads 31.12.1990; else YYYY-MM-DD."),
+    flag("thousands", str, "What separates thousands: . , ' or a space."),
 )
 RECIPE = flag("recipe", Path, "A recipe; flags come before it.")
 # What is read off a file, each shown behind what it spares a person to declare.
@@ -228,11 +212,8 @@ def _of_many(
 ) -> dict[str, Any]:
     """Read the flags of a request as what the functions of `commands.files` take."""
     if shuffle_columns and shuffle is not None:
-        raise RequestError(
-            "--shuffle-columns",
-            "rows are shuffled with it, and cannot be otherwise",
-            "leave out --shuffle and --no-shuffle",
-        )
+        rule = "rows are shuffled with it, and cannot be otherwise"
+        raise RequestError("--shuffle-columns", rule, "leave out --shuffle and --no-shuffle")
     text = text_format(**{one.name: given.pop(one.name) for one in TEXT})
     return {
         **given,
@@ -249,9 +230,8 @@ def _of_one(*, k: str | None, **given: Any) -> dict[str, Any]:
     try:
         size = k if k is None or k == "auto" else int(k)
     except ValueError:
-        raise RequestError(
-            "--k", "k is a whole number or auto", "pass for example --k 10"
-        ) from None
+        rule, remedy = "k is a whole number or auto", "pass for example --k 10"
+        raise RequestError("--k", rule, remedy) from None
     return _of_many(k=size, **given)
 
 

@@ -20,16 +20,14 @@ from typing import Any
 
 from microveil.errors import FileError, Problems, one_error
 from microveil.files.ddi import variables_of_ddi
-from microveil.files.table_schema import labels_of_field
+from microveil.files.table_schema import TYPES, labels_of_field
 from microveil.schema import COLUMN_KINDS, Declared, GivenCode, Kind
 
 __all__ = ["empty_codebook", "read_codebook"]
 
 HEADER = ("column", "label", "kind", "lower", "upper", "resolution", "codes")
-OF_SCHEMA = {
-    "integer": Kind.WHOLE, "number": Kind.DECIMAL, "boolean": Kind.BOOLEAN, "date": Kind.DATE,
-    "string": Kind.OTHER,
-}  # fmt: skip
+OF_SCHEMA = {name: kind for kind, name in TYPES.items()}
+Form = Callable[["_Reader", str], Iterator[tuple[str, str, Declared]]]
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -113,7 +111,7 @@ def read_codebook(
     """
     place = Path(path)
     reader = _Reader(path=place)
-    forms = {".json": _of_schema, ".xml": _of_ddi}
+    forms: dict[str, Form] = {".json": _of_schema, ".xml": _of_ddi}
     try:
         text = place.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -122,9 +120,7 @@ def read_codebook(
     except (OSError, UnicodeDecodeError):
         rule = "the codebook cannot be read as text in UTF-8"
         raise FileError(f"{path}", rule, "check path, rights and encoding") from None
-    form: Callable[..., Iterator[tuple[str, str, Declared]]] = forms.get(
-        place.suffix.lower(), _of_csv
-    )
+    form = forms.get(place.suffix.lower(), _of_csv)
     found: dict[str, Declared] = {}
     for where, name, declared in form(reader, text):
         if name in found:
@@ -169,11 +165,12 @@ def _of_entry(reader: _Reader, where: str, entry: Mapping[str, str]) -> Declared
     if said and said not in kinds:
         reader.add(where, f"the kind is none of {', '.join(kinds)}", "write one, or leave it empty")
     kind = Kind(said) if said in kinds else None
-    codes, is_ordered = _codes(entry.get("codes", ""))
-    ends = entry.get("lower", ""), entry.get("upper", "")
+    listed, is_ordered = _codes(entry.get("codes", ""))
+    ends, step = (entry.get("lower", ""), entry.get("upper", "")), entry.get("resolution", "")
+    label = entry.get("label") or None
     return _declared(
-        reader, where, label=entry.get("label") or None, kind=kind, ends=ends,
-        step=entry.get("resolution", ""), listed=codes, is_ordered=is_ordered,
+        reader, where, label=label, kind=kind, ends=ends, step=step, listed=listed,
+        is_ordered=is_ordered,
     )  # fmt: skip
 
 
@@ -251,28 +248,21 @@ def _of_schema(reader: _Reader, text: str) -> Iterator[tuple[str, str, Declared]
         except (ValueError, TypeError, LookupError, AttributeError):
             reader.add(where, "a category, a missing value or a constraint is none", "correct it")
             continue
-        codes = labels.valid
-        yield (
-            where,
-            name,
-            Declared(
-                label=labels.column,
-                kind=kind,
-                bounds=None if codes else reader.pair(where, *ends, kind),
-                categories=codes,
-                is_ordered=labels.is_ordinal,
-                missing_codes=labels.missing_codes,
-            ),
+        declared = Declared(
+            label=labels.column,
+            kind=kind,
+            bounds=None if labels.valid else reader.pair(where, *ends, kind),
+            categories=labels.valid,
+            is_ordered=labels.is_ordinal,
+            missing_codes=labels.missing_codes,
         )
+        yield where, name, declared
 
 
 def _of_ddi(reader: _Reader, text: str) -> Iterator[tuple[str, str, Declared]]:
-    for line, own in variables_of_ddi(f"{reader.path}", text):
+    for line, name, said in variables_of_ddi(f"{reader.path}", text):
         where = f"line {line}"
-        yield where, own.name, _declared(
-            reader, where, label=own.label, kind=Kind.OTHER if own.is_text else None,
-            ends=own.ends, step=own.step, listed=own.listed, is_ordered=own.is_ordered,
-        )  # fmt: skip
+        yield where, name, _declared(reader, where, **said)
 
 
 def empty_codebook(kinds: Mapping[str, Kind]) -> str:

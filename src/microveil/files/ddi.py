@@ -1,14 +1,14 @@
 """DDI Codebook 2.5: its variables, as text. https://ddialliance.org/ddi-codebook."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from microveil.errors import FileError
+from microveil.schema import Kind
 
-__all__ = ["Variable", "variables_of_ddi"]
+__all__ = ["variables_of_ddi"]
 
 # Where an element keeps its line: no name of XML has a space.
 _LINE = "line of it"
@@ -16,26 +16,13 @@ _LINE = "line of it"
 MOST_CODES = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
-    """What a variable says: its codes are (whether missing, code, label)."""
-
-    name: str
-    label: str | None
-    is_text: bool
-    ends: tuple[str, str]
-    step: str
-    listed: list[tuple[bool, str, str]]
-    is_ordered: bool
-
-
-def variables_of_ddi(path: str, text: str) -> Iterator[tuple[int, Variable]]:
-    """Yield the variables of a codebook, each with its line.
+def variables_of_ddi(path: str, text: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield the variables of a codebook: line, name, and what is said of each, see `_declared`.
 
     A document type is refused: entities of its own could grow without end, or read files.
     """
     for one in _root(path, text).iter("var"):
-        yield int(one.get(_LINE, "0")), _variable(one)
+        yield int(one.get(_LINE, "0")), one.get("name", ""), _said(one)
 
 
 def _root(path: str, text: str) -> Element:
@@ -66,7 +53,7 @@ def _root(path: str, text: str) -> Element:
     return builder.close()
 
 
-def _variable(one: Element) -> Variable:
+def _said(one: Element) -> dict[str, Any]:
     form, span = one.find("varFormat"), one.find("valrng/range")
     listed = [
         (each.get("missing") == "Y", _text(each, "catValu"), _text(each, "labl"))
@@ -83,15 +70,14 @@ def _variable(one: Element) -> Variable:
     else:
         ends = "", ""
     decimals = int(one.get("dcml", "0")) if one.get("dcml", "0").isdecimal() else 0
-    return Variable(
-        name=one.get("name", ""),
-        label=_text(one, "labl") or None,
-        is_text=form is not None and form.get("type") == "character",
-        ends=ends,
-        step=f"1/{10 ** min(decimals, 15)}" if decimals else "",
-        listed=listed,
-        is_ordered=one.get("nature") == "ordinal",
-    )
+    return {
+        "label": _text(one, "labl") or None,
+        "kind": Kind.OTHER if form is not None and form.get("type") == "character" else None,
+        "ends": ends,
+        "step": f"1/{10 ** min(decimals, 15)}" if decimals else "",
+        "listed": listed,
+        "is_ordered": one.get("nature") == "ordinal",
+    }
 
 
 def _missing(one: Element) -> Iterator[str]:

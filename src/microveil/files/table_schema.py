@@ -16,15 +16,13 @@ from microveil.errors import FileError
 from microveil.schema import Code, GivenCode, Kind
 from microveil.table import ColumnSchema, Labels
 
-__all__ = ["SCHEMA_FILE", "Beside", "labels_of_field", "schema_beside", "table_schema"]
+__all__ = ["SCHEMA_FILE", "TYPES", "Beside", "labels_of_field", "schema_beside", "table_schema"]
 
 SCHEMA_FILE, PACKAGE_FILE = "schema.json", "datapackage.json"
-_TYPES = {
-    Kind.WHOLE: "integer",
-    Kind.DECIMAL: "number",
-    Kind.BOOLEAN: "boolean",
-    Kind.DATE: "date",
-}
+TYPES = {
+    Kind.WHOLE: "integer", Kind.DECIMAL: "number", Kind.BOOLEAN: "boolean", Kind.DATE: "date",
+    Kind.OTHER: "string",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +77,7 @@ def _type(column: ColumnSchema) -> str:
     values: Sequence[Code] = () if column.categories is None else column.categories.values
     if values and all(isinstance(value, int) for value in values):
         return "boolean" if isinstance(values[0], bool) else "integer"
-    return _TYPES.get(column.kind, "string")
+    return TYPES.get(column.kind, "string")
 
 
 def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
