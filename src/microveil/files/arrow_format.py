@@ -6,9 +6,10 @@ from typing import IO, Any
 
 import polars as pl
 
+from microveil.files.checking import in_our_words
 from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat
-from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, opened_by, to_publish
+from microveil.files.typed import TypedTable, broken, opened_by, to_publish
 
 __all__ = ["opened", "outlined", "write"]
 
@@ -23,12 +24,10 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # no
 
 def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
     """Read the schema that a file, or a stream, begins with."""
-    try:
+    with in_our_words(lambda error: broken(path, "Arrow IPC", error)):
         with path.open("rb") as file:
             is_file = file.read(len(_OF_A_FILE)) == _OF_A_FILE
         schema = pl.read_ipc_schema(path) if is_file else pl.read_ipc_stream(path, n_rows=0).schema
-    except POLARS_ERRORS as error:
-        raise broken(path, "Arrow IPC", error) from None
     return Outline(kinds={name: kind_of(dtype) for name, dtype in schema.items()})
 
 

@@ -3,7 +3,8 @@
 All of it is refused at once, by column and line, each with its remedy and none with a value.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
@@ -12,12 +13,37 @@ import polars as pl
 
 from microveil.errors import FileError, MicroveilError, one_error
 
-__all__ = ["Misfit", "check_filled", "check_records", "each", "first_true", "fitting", "within"]
+__all__ = [
+    "KnownError",
+    "Misfit",
+    "check_filled",
+    "check_records",
+    "each",
+    "first_true",
+    "fitting",
+    "in_our_words",
+    "within",
+]
 
 _SHOWN = 20  # of a file whose columns are many
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+
+
+class KnownError(Exception):
+    """An error of ours that is caught where its place is known."""
+
+
+@contextmanager
+def in_our_words(refused: Callable[[BaseException], Exception]) -> Iterator[None]:
+    """Raise an error of ours in place of a library's, whose words may hold a value."""
+    try:
+        yield
+    except (MicroveilError, KnownError, MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 -- a panic of polars is no Exception
+        raise refused(error) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from microveil.errors import FileError
+from microveil.files.checking import KnownError, in_our_words
 from microveil.files.extras import of_extra
 from microveil.files.text import quoted
 
@@ -17,7 +18,7 @@ __all__ = ["Refused", "driver", "identifier", "literal", "one_of", "rows"]
 _SHOWN = 20  # of the names of tables
 
 
-class Refused(Exception):  # noqa: N818 -- it is caught where what was asked for is known
+class Refused(KnownError):  # noqa: N818 -- it is caught where what was asked for is known
     """A database refused a statement, or what it gave is no table: text of a column no UTF-8."""
 
     def __init__(self, column: str | None = None) -> None:
@@ -51,24 +52,18 @@ def literal(text: str) -> str:
 
 
 def rows(cursor: Any, statement: str) -> pl.DataFrame:
-    """Return what a statement gives."""
-    try:
+    """Return what a statement gives; Refused where a database refuses it, or no table holds it."""
+    with in_our_words(lambda _error: Refused()):
         cursor.execute(statement)
         return pl.DataFrame([_checked(column) for column in pl.DataFrame(cursor.fetch_arrow())])
-    except (KeyboardInterrupt, SystemExit, Refused):
-        raise
-    except BaseException:  # noqa: BLE001 -- a panic of polars is no Exception
-        raise Refused from None
 
 
 def _checked(column: pl.Series) -> pl.Series:
     """Look at the bytes of text: a library may pass on any, which polars takes unseen."""
     if column.dtype != pl.String:
         return column
-    try:
+    with in_our_words(lambda _error: Refused(column.name)):
         return column.cast(pl.Binary).cast(pl.String)
-    except pl.exceptions.PolarsError:
-        raise Refused(column.name) from None
 
 
 def one_of(

@@ -11,7 +11,6 @@ import logging
 import re
 import sys
 import zipfile
-import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,14 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files import csv_format
 from microveil.files.carries import EXACT, EXCEL
-from microveil.files.checking import Misfit, check_filled, check_records, fitting, within
+from microveil.files.checking import (
+    Misfit,
+    check_filled,
+    check_records,
+    fitting,
+    in_our_words,
+    within,
+)
 from microveil.files.compression import check_fits
 from microveil.files.extras import of_extra
 from microveil.files.formats import Cells, Opened
@@ -43,10 +49,6 @@ _UNSOUND = re.compile(
     rb"|</(?:\w+:)?f\s*>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v\s*>\s*</(?:\w+:)?v\s*>)?\s*</(?:\w+:)?c\s*>"
     rb"|<(?:\w+:)?f(?:\s[^>]*)?/>\s*</(?:\w+:)?c\s*>"
 )
-_ZIP_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, OSError, ValueError, LookupError, EOFError),
-    RuntimeError,  # a password; what is not implemented is one too
-)
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: ARG001
@@ -56,13 +58,9 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
     logging.getLogger("fastexcel").setLevel(logging.CRITICAL)
     check_filled(path, raw)
     _check_cells(path, raw)
-    try:
+    with in_our_words(lambda _error: _broken(path)):
         book = library.read_excel(raw)
         sheets = [_cells(path, book, number) for number in range(len(book.sheet_names))]
-    except (KeyboardInterrupt, SystemExit, MemoryError, FileError):
-        raise
-    except BaseException:  # noqa: BLE001 -- a panic of its library is no Exception
-        raise _broken(path) from None
     filled = [sheet for sheet in sheets if sheet.height]
     if len(filled) > 1:
         rule = f"a workbook must hold one sheet, and this one has {len(filled)} with something"
@@ -107,17 +105,15 @@ def _line(record: int) -> str:
 
 def _check_cells(path: Path, raw: bytes) -> None:
     """Refuse a workbook that is too large unpacked, or shows errors or formulas without a value."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            parts = archive.infolist()
-            check_fits(path, sum(part.file_size for part in parts))
-            texts = (_unpacked(archive, part) for part in parts)
-            # A sheet may be in any folder: the library finds it by the workbook's list.
-            unsound = sum(b"sheetData" in text and bool(_UNSOUND.search(text)) for text in texts)
-    except FileError:
-        raise
-    except _ZIP_ERRORS:
-        raise _broken(path) from None
+    with (
+        in_our_words(lambda _error: _broken(path)),
+        zipfile.ZipFile(io.BytesIO(raw)) as archive,
+    ):
+        parts = archive.infolist()
+        check_fits(path, sum(part.file_size for part in parts))
+        texts = (_unpacked(archive, part) for part in parts)
+        # A sheet may be in any folder: the library finds it by the workbook's list.
+        unsound = sum(b"sheetData" in text and bool(_UNSOUND.search(text)) for text in texts)
     if unsound:
         rule = "every formula must have a value, and one has none or shows an error"
         remedy = "open the workbook, correct it and save it, or save its values alone"

@@ -1,18 +1,17 @@
 """Parquet files, and folders of them: one table in several, as many programs write a large one."""
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 
-from microveil.errors import FileError, MicroveilError
+from microveil.errors import FileError
+from microveil.files.checking import in_our_words
 from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import (
-    POLARS_ERRORS,
     TypedTable,
     broken,
     check_no_pattern,
@@ -115,15 +114,9 @@ def _n_records(files: list[Path], outlines: list[pl.LazyFrame]) -> int:
     return n_records
 
 
-@contextmanager
-def _whole(path: Path) -> Iterator[None]:
+def _whole(path: Path) -> AbstractContextManager[None]:
     """Refuse a file that polars cannot read."""
-    try:
-        yield
-    except MicroveilError:
-        raise
-    except POLARS_ERRORS as error:
-        raise broken(path, "Parquet", error) from None
+    return in_our_words(lambda error: broken(path, "Parquet", error))
 
 
 def write(frame: pl.DataFrame | pl.LazyFrame, file: IO[bytes], **_how: Any) -> None:

@@ -16,6 +16,7 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.address import Address
+from microveil.files.checking import in_our_words
 from microveil.files.databases import Refused, driver, identifier, one_of, rows
 from microveil.files.declared import Outline
 from microveil.files.text import quoted
@@ -97,17 +98,14 @@ FROM base WHERE sort <> 'd' ORDER BY place
 
 def opened(address: Address) -> tuple[TypedTable, str]:
     """Read the table that an address names, or what its query gives; and name the database."""
+    lost = "the connection must last until the table is read, and it does not"
     try:
-        with _reading(address, _SECONDS) as reading:
+        with _reading(address, _SECONDS, lost) as reading:
             database = rows(reading.cursor, DATABASE).item()
             return TypedTable(reading.frame(address.table, address.query)), database
-    except FileError:
-        raise
     except Refused:
         rule = "the query must be one SELECT of what may be read, and the server refuses it"
-    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-        rule = "the connection must last until the table is read, and it does not"
-    raise FileError(_PLACE, rule, _PSQL)
+        raise FileError(_PLACE, rule, _PSQL) from None
 
 
 def outlined(address: Address) -> Outline:
@@ -115,20 +113,19 @@ def outlined(address: Address) -> Outline:
 
     The first record is looked at alone, and a server that takes long is given up.
     """
+    rule = "the table must be one that may be read, and the server refuses it or takes long"
     try:
-        with _reading(address, _FEW_SECONDS) as reading:
+        with _reading(address, _FEW_SECONDS, rule) as reading:
             reading.cursor.execute(f"SET LOCAL statement_timeout = '{_FEW_SECONDS}s'")
             return Outline(kinds=reading.kinds(address.table, address.query))
-    except FileError:
-        raise
-    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-        rule = "the table must be one that may be read, and the server refuses it or takes long"
+    except Refused:
         raise FileError(_PLACE, rule, _PSQL) from None
 
 
 @contextmanager
-def _reading(address: Address, seconds: int) -> Iterator["_Reading"]:
-    with connected(address, seconds) as (_, cursor):
+def _reading(address: Address, seconds: int, lost: str) -> Iterator["_Reading"]:
+    refused = FileError(_PLACE, lost, _PSQL)
+    with in_our_words(lambda _error: refused), connected(address, seconds) as (_, cursor):
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield _Reading(cursor)
 
@@ -140,15 +137,14 @@ def connected(address: Address, seconds: int = _SECONDS) -> Iterator[tuple[Any, 
     mark = "&" if "?" in address.location else "?"
     limited = "connect_timeout=" in address.location
     location = address.location + ("" if limited else f"{mark}connect_timeout={seconds}")
-    try:
+    rule = "the server must be reached and let you in, and it is not or does not"
+    remedy = (
+        "check host, database and user with the program psql; a password is read from "
+        "PGPASSWORD, ~/.pgpass or a service file"
+    )
+    # A library's words may hold what the address does.
+    with in_our_words(lambda _error: FileError(_PLACE, rule, remedy)):
         connection = library.connect(location)
-    except Exception:  # noqa: BLE001 -- its words may hold what the address does
-        rule = "the server must be reached and let you in, and it is not or does not"
-        remedy = (
-            "check host, database and user with the program psql; a password is read from "
-            "PGPASSWORD, ~/.pgpass or a service file"
-        )
-        raise FileError(_PLACE, rule, remedy) from None
     with closing(connection), closing(connection.cursor()) as cursor:
         yield connection, cursor
 

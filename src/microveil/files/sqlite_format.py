@@ -21,7 +21,7 @@ import polars.selectors as cs
 
 from microveil.errors import FileError
 from microveil.files.carries import EXACT, SQLITE
-from microveil.files.checking import check_filled, each
+from microveil.files.checking import check_filled, each, in_our_words
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
 from microveil.files.declared import Outline
 from microveil.files.storing import UnwritableError, stored
@@ -127,14 +127,13 @@ def _reading(path: Path, place: str) -> Iterator["_Reading"]:
     library = driver(_DRIVER, str(path), _TITLE)
     try:
         with (
+            in_our_words(lambda _error: _broken(path)),
             closing(library.connect(place, autocommit=True)) as connection,
             closing(connection.cursor()) as cursor,
         ):
             cursor.execute("PRAGMA trusted_schema = OFF")  # views run no dangerous functions
             yield _Reading(path, cursor)
-    except FileError:
-        raise
-    except Exception:  # noqa: BLE001
+    except Refused:
         raise _broken(path) from None
 
 
@@ -204,10 +203,8 @@ class _Reading:
         return pl.DataFrame(each(lambda column: self._typed(column, kinds[column.name]), frame))
 
     def _run(self, statement: str) -> None:
-        try:
+        with in_our_words(lambda _error: Refused()):
             self.cursor.execute(statement)
-        except Exception:  # noqa: BLE001 -- its words may hold a value
-            raise Refused from None
 
     def _table(self, wanted: str | None) -> str:
         listed = rows(
@@ -360,16 +357,14 @@ def write(
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.db")
-        try:
-            with (
-                closing(library.connect(f"file:{path}")) as connection,
-                closing(connection.cursor()) as cursor,
-            ):
-                cursor.execute(f"CREATE TABLE {_TABLE} ({columns})")
-                cursor.adbc_ingest(_TABLE, table, mode="append")
-                connection.commit()
-        except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-            rule = "SQLite must be able to hold the table, and it is not"
-            remedy = "write fewer columns, or another format"
-            raise UnwritableError(None, rule, remedy) from None
+        rule = "SQLite must be able to hold the table, and it is not"
+        remedy = "write fewer columns, or another format"
+        with (
+            in_our_words(lambda _error: UnwritableError(None, rule, remedy)),
+            closing(library.connect(f"file:{path}")) as connection,
+            closing(connection.cursor()) as cursor,
+        ):
+            cursor.execute(f"CREATE TABLE {_TABLE} ({columns})")
+            cursor.adbc_ingest(_TABLE, table, mode="append")
+            connection.commit()
         file.write(path.read_bytes())

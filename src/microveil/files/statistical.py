@@ -13,7 +13,14 @@ import polars as pl
 
 from microveil.errors import FileError, RequestError
 from microveil.files.carries import EXACT, Carries
-from microveil.files.checking import Misfit, check_filled, check_records, fitting, within
+from microveil.files.checking import (
+    Misfit,
+    check_filled,
+    check_records,
+    fitting,
+    in_our_words,
+    within,
+)
 from microveil.files.declared import Outline
 from microveil.files.extras import of_extra
 from microveil.files.formats import Cells
@@ -117,7 +124,7 @@ def _read(
     library = of_extra("pyreadstat", extra="files", place=str(path), purpose=purpose)
     codec = _codec(text, package)
     encoding = {} if codec is None else {"encoding": _EACH_BYTE}
-    try:
+    with in_our_words(lambda error: _unread(package, path, error)):
         frame, meta = getattr(library, package.reader)(
             # pandas output would make user-missing values 0.
             source, output_format="polars", disable_datetime_conversion=True, **encoding, **options,
@@ -126,17 +133,15 @@ def _read(
             frame = _decoded(path, frame, meta, codec, text)
         storage, formats = meta.readstat_variable_types, meta.original_variable_types
         columns = {name: package.column(storage[name], formats[name]) for name in meta.column_names}
-    except (MemoryError, FileError):
-        raise
-    except Exception as error:  # noqa: BLE001 -- whatever it is, its words may hold a value
-        if isinstance(error, UnicodeDecodeError) or "invalid byte sequence" in str(error):
-            rule = "text must be in the encoding that the file says, and some is not"
-            remedy = "pass another encoding, often --encoding cp1252"
-        else:
-            rule = f"the file must be whole {package.title}, and it is broken or something else"
-            remedy = "export the table again"
-        raise FileError(str(path), rule, remedy) from None
     return frame, meta, columns
+
+
+def _unread(package: Package, path: Path, error: BaseException) -> FileError:
+    if isinstance(error, UnicodeDecodeError) or "invalid byte sequence" in str(error):
+        rule = "text must be in the encoding that the file says, and some is not"
+        return FileError(str(path), rule, "pass another encoding, often --encoding cp1252")
+    rule = f"the file must be whole {package.title}, and it is broken or something else"
+    return FileError(str(path), rule, "export the table again")
 
 
 def _codec(text: TextFormat | None, package: Package) -> str | None:
@@ -345,7 +350,9 @@ def write(
     labels = {name: labels[name] for name in kept if name in labels}
     with tempfile.TemporaryDirectory() as folder:  # for its owner alone
         path = Path(folder, "data")
-        try:
+        rule = f"{title} must be able to hold the table and its labels, and it is not"
+        remedy = "shorten text and labels, or write another format"
+        with in_our_words(lambda _error: UnwritableError(None, rule, remedy)):
             getattr(library, package.writer)(
                 pl.DataFrame([column.alias(name) for name, (_, column) in kept.items()]),
                 path,
@@ -358,8 +365,4 @@ def write(
                 },
                 **options,
             )
-        except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-            rule = f"{title} must be able to hold the table and its labels, and it is not"
-            remedy = "shorten text and labels, or write another format"
-            raise UnwritableError(None, rule, remedy) from None
         file.write(path.read_bytes())

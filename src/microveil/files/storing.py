@@ -6,6 +6,7 @@ from math import log2
 import polars as pl
 
 from microveil.files.carries import Carries
+from microveil.files.checking import KnownError
 from microveil.files.typed import to_publish
 
 __all__ = ["UnwritableError", "stored"]
@@ -13,7 +14,7 @@ __all__ = ["UnwritableError", "stored"]
 _OTHER = "write CSV or Parquet"
 
 
-class UnwritableError(Exception):
+class UnwritableError(KnownError):
     """A table holds what a format cannot: of one column, or None for the table; others follow."""
 
     def __init__(self, column: str | None, rule: str, remedy: str) -> None:

@@ -13,6 +13,7 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.address import Address, address_of
+from microveil.files.checking import in_our_words
 from microveil.files.databases import Refused, identifier, literal, rows
 from microveil.files.postgresql import DATABASE, connected
 from microveil.files.storing import UnwritableError
@@ -61,7 +62,7 @@ def new_table(
         target = f"{identifier(home)}.{identifier(name)}"
         columns = _columns(frame, name)
         declared = ", ".join(f"{identifier(c.name)} {kind}" for c, kind in columns)
-        try:
+        with in_our_words(lambda _error: _refused(name)):
             if is_there:
                 cursor.execute(f"DROP TABLE {target}")
             cursor.execute(f"CREATE TABLE {target} ({declared})")
@@ -69,16 +70,12 @@ def new_table(
             table = pl.DataFrame([column for column, _ in columns])
             cursor.adbc_ingest(name, table, mode="append", db_schema_name=home)
             database = rows(cursor, DATABASE).item()
-        except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-            raise _refused(name) from None
         has_appeared = False
 
         def appear() -> None:
             nonlocal has_appeared
-            try:
+            with in_our_words(lambda _error: _refused(name)):
                 connection.commit()
-            except Exception:  # noqa: BLE001 -- its words may hold a value
-                raise _refused(name) from None
             has_appeared = True
 
         try:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.checking import check_filled, check_records
+from microveil.files.checking import check_filled, check_records, in_our_words
 from microveil.files.formats import Cells
 from microveil.table import Labels
 from microveil.table.column_files import height_of
@@ -18,7 +18,6 @@ from microveil.table.frames import PATTERN_RULE, pattern_among
 from microveil.table.memory import check_reading
 
 __all__ = [
-    "POLARS_ERRORS",
     "TypedTable",
     "broken",
     "check_no_pattern",
@@ -26,9 +25,6 @@ __all__ = [
     "to_publish",
     "without_metadata",
 ]
-
-# polars raises its panics past Exception; they may quote a value like its errors.
-POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +58,12 @@ def opened_by(
     Where ``scan`` shows how large its table is, that is held against the memory that is free.
     """
     check_filled(path, raw)
-    try:
+    with in_our_words(lambda error: broken(path, title, error)):
         if scan is not None:
             outline = scan(io.BytesIO(raw))
             cells = outline.select(pl.len()).collect().item() * len(outline.collect_schema())
             check_reading(path, len(raw), cells)
         frame = read(io.BytesIO(raw))
-    except FileError:
-        raise
-    except POLARS_ERRORS as error:
-        raise broken(path, title, error) from None
     return TypedTable(without_metadata(path, frame))
 
 
