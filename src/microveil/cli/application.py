@@ -27,6 +27,7 @@ from microveil.cli.flags import (
     SAMPLE,
     Data,
     Folder,
+    GroupedCommand,
     Json,
     Original,
     Protected,
@@ -39,7 +40,6 @@ from microveil.cli.flags import (
     takes_requests,
     takes_text,
 )
-from microveil.cli.help import Command
 from microveil.errors import MicroveilError, RequestError, lines_of, stands_alone
 from microveil.files import written_formats
 from microveil.files.text import TextFormat
@@ -125,7 +125,7 @@ def microveil(
     """Publish a table about people so that the people cannot be found in it."""
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="A new folder for the people and their release.")
@@ -144,7 +144,7 @@ def demo(
     print_text(f"Other methods on these people: {comparison}")
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 @takes_inspection
 def inspect(
     data: Data,
@@ -198,7 +198,7 @@ def inspect(
     print_text(f"Recipe written to {output}. Confirm its roles and types, then\n\n  {command}")
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 @takes_request
 def advise(data: Data, *, request: dict[str, Any]) -> None:
     """Say what to expect of a request, and what would be better."""
@@ -241,7 +241,7 @@ RELEASE = (
 )
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 @takes_request
 @takes("release", RELEASE)
 def protect(
@@ -291,7 +291,7 @@ def protect(
     print_text(custodian_text(made.manifest.to_dict()))
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 @takes_request
 def audit(
     data: Annotated[
@@ -383,7 +383,7 @@ MEASURED = (
 NAMES = flag("attributes", list, "Columns, with commas or repeated.")
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 @takes_analyses
 @takes_text
 @takes("measured", MEASURED)
@@ -408,7 +408,7 @@ def assess(
     _print_found(assessment, as_json=as_json)
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 @takes_requests
 @takes_analyses
 def compare(
@@ -454,7 +454,7 @@ def compare(
         print_text(f"Risk-utility map: {drawn}")
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 def reproduce(
     paper: Annotated[str, typer.Argument(help="idp-2025, kanon-2013, record-2018 or knoise.")],
     data: Annotated[list[str], typer.Option(help="NAME=FILE, repeated: the paper's data sets.")],
@@ -495,7 +495,7 @@ ATTACKED = (
 )
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 @takes_text
 @takes("how", ATTACKED)
 @takes("codes", CODES)
@@ -521,7 +521,7 @@ def attack(
     _print_found(report, as_json=as_json)
 
 
-@app.command(cls=Command)
+@app.command(cls=GroupedCommand)
 def methods() -> None:
     """List the methods: what each is, needs and promises."""
     from microveil.commands.listing import methods_listed
@@ -529,7 +529,7 @@ def methods() -> None:
     print_text(methods_listed().to_text())
 
 
-@app.command("app", cls=Command)
+@app.command("app", cls=GroupedCommand)
 def page(
     folder: Annotated[
         Path,

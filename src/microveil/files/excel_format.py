@@ -32,8 +32,8 @@ from microveil.files.checking import (
 from microveil.files.compression import check_fits
 from microveil.files.extras import of_extra
 from microveil.files.formats import Cells, Opened
-from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat
+from microveil.files.writing import UnwritableError, stored
 from microveil.table import Labels
 
 __all__ = ["opened", "write"]

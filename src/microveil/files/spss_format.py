@@ -10,7 +10,7 @@ import polars as pl
 from microveil.files import statistical
 from microveil.files.carries import SPSS
 from microveil.files.statistical import Column, Package, as_numbers
-from microveil.files.storing import UnwritableError
+from microveil.files.writing import UnwritableError
 from microveil.schema import GivenCode
 from microveil.table import Labels
 

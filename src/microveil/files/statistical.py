@@ -24,8 +24,8 @@ from microveil.files.checking import (
 from microveil.files.declared import Outline
 from microveil.files.extras import of_extra
 from microveil.files.formats import Cells
-from microveil.files.storing import UnwritableError, stored
 from microveil.files.text import TextFormat
+from microveil.files.writing import UnwritableError, stored
 from microveil.schema import EPOCH, GivenCode, Kind
 from microveil.table import Labels
 from microveil.table.memory import STATISTICAL, check_reading

@@ -16,9 +16,9 @@ from microveil.files.address import Address, address_of
 from microveil.files.checking import in_our_words
 from microveil.files.databases import Refused, identifier, literal, rows
 from microveil.files.postgresql import DATABASE, connected
-from microveil.files.storing import UnwritableError
 from microveil.files.text import quoted
 from microveil.files.typed import to_publish
+from microveil.files.writing import UnwritableError
 
 __all__ = ["check_new_table", "new_table"]
 
