@@ -39,7 +39,10 @@ def check_name(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path, *, wait: bool) -> Iterator[None]:
-    """Hold a lock by a file, which stays; the lock ends with the process at the latest."""
+    """Hold a lock by a file, which stays; it ends with the process at the latest.
+
+    TimeoutError where another process holds it and this one is not to wait.
+    """
     from filelock import FileLock  # loaded only where something is locked
 
     with FileLock(path, mode=0o600, timeout=-1 if wait else 0):

@@ -81,7 +81,7 @@ def _type(column: ColumnSchema) -> str:
 
 
 def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
-    """Read what the Table Schema beside a table says of its columns."""
+    """Read what the Table Schema beside a table says of its columns; None where there is none."""
     stem = path.name.split(".")[0]
     for name in (f"{stem}.schema.json", PACKAGE_FILE, SCHEMA_FILE):
         place = path.parent / name
