@@ -19,13 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
 from microveil.measures.base import plain
-from microveil.measures.learning import (
-    classification_task,
-    compare_classification,
-    f_measures,
-    mean_over_seeds,
-    threshold_classes,
-)
+from microveil.measures.classification import classification_task, f_measures, threshold_classes
+from microveil.measures.learning import compare_classification, mean_over_seeds
 
 TREE = DecisionTreeClassifier(max_features=1)
 

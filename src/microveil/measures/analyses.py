@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from microveil.errors import DataError, RequestError
+from microveil.measures.classification import threshold_classes
 from microveil.measures.formula import parse_formula
-from microveil.measures.learning import threshold_classes
 from microveil.schema import EPOCH, Kind, written
 from microveil.table import Column, Table, check_columns, column_of, numbers_of
 

@@ -1,4 +1,4 @@
-"""Categories of text: how many are unchanged, and what the release shows of the original's."""
+"""Categories: how many are unchanged, what the release shows of them, and corrected shares."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +18,9 @@ from microveil.protect.corrected import category_counts, corrected_of, randomise
 from microveil.text import listed
 from microveil.text.document import Block, heading, paragraph, tabulated
 from microveil.text.figures import figure
+
+# More categories than a person reads are in `to_dict` alone.
+MOST_CATEGORIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,10 +95,6 @@ POSTERIOR_ODDS = _measure(
 )
 
 MEASURES = (SHARE_KEPT, POSTERIOR_ODDS)
-
-
-# More categories than a person reads are in `to_dict` alone.
-MOST_CATEGORIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -61,7 +61,7 @@ def decile_levels(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TotalVariation:
-    """Total variation of attributes and of their pairs, 0 (alike) to 1 (apart), read-only."""
+    """Total variation of attributes and of their pairs, 0 (alike) to 1 (apart)."""
 
     names: tuple[str, ...]
     of_attributes: NDArray[np.float64]  # (n_attributes,)
@@ -129,8 +129,6 @@ def total_variation(
     found = in_threads(lambda pair: distance(*(names[a] for a in pair)), pairs, n_values)
     for (a, b), apart in zip(pairs, found, strict=True):
         of_pairs[a, b] = of_pairs[b, a] = apart
-    for array in (of_attributes, of_pairs):
-        array.setflags(write=False)
     return TotalVariation(names=names, of_attributes=of_attributes, of_pairs=of_pairs)
 
 

@@ -30,7 +30,7 @@ from microveil.table.blocks import Matrix, means_and_variances, over_blocks, sum
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Errors:
-    """Errors y - x of released values y, by attribute in read-only arrays, and over all cells.
+    """Errors y - x of released values y, by attribute, and over all cells.
 
     Bias, MSE and RMSE are those of Biswal, Arbuckle and Kulik, "Disclosure metrics born from
     statistical evaluations of data utility", section 3.
@@ -68,14 +68,11 @@ def errors_of(original: Matrix, protected: Matrix) -> Errors:
         of_total = float((deviations / variances)[varies].sum())
         loss = 100.0 * float((relative * n_cells)[varies].sum()) / of_total if of_total else np.nan
     n_varying = int(varies.sum())
-    arrays = n_cells.astype(np.int64), bias, mse, np.sqrt(mse)
-    for array in arrays:
-        array.setflags(write=False)
     return Errors(
-        n_cells=arrays[0],
+        n_cells=n_cells.astype(np.int64),
         bias=bias,
         mse=mse,
-        rmse=arrays[3],
+        rmse=np.sqrt(mse),
         sse=float(squares.sum()) if n_cells.any() else np.nan,
         mean_sse=float(relative[varies].mean()) if n_varying else np.nan,
         mean_sse_published=float(published[varies].mean()) / n_varying if n_varying else np.nan,

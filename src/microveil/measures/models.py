@@ -1,4 +1,4 @@
-"""The basis of a design that may be collinear, and a logistic regression in it.
+"""Columns as models take them, the basis of a design, and a logistic regression in it.
 
 >>> fit = fit_logistic(basis_of(np.ones((4, 1))), np.array([0.0, 0.0, 0.0, 1.0]))
 >>> fit.probabilities.round(6), fit.converged

@@ -50,7 +50,7 @@ LEAST_LEFT = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Correlations:
-    """Correlations of two tables, read-only, (n_attributes, n_attributes), and how they moved."""
+    """Correlations of two tables, (n_attributes, n_attributes), and how they moved."""
 
     original: Floats
     protected: Floats
@@ -79,7 +79,7 @@ class Correlations:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Moments:
-    """Of one table, in read-only arrays; variances and covariances are those of samples (n - 1)."""
+    """Of one table; variances and covariances are those of samples (n - 1)."""
 
     means: Floats
     variances: Floats
@@ -111,8 +111,6 @@ def moments(matrix: Matrix) -> Moments:
     correlations = correlations_of(counts, squares, products)
     np.fill_diagonal(covariances, variances)
     np.fill_diagonal(correlations, np.where(varying(matrix), 1.0, np.nan))
-    for array in (means, variances, covariances, correlations):
-        array.setflags(write=False)
     return Moments(
         means=means, variances=variances, covariances=covariances, correlations=correlations
     )
@@ -163,7 +161,7 @@ def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
 
 
 def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
-    """Compute Spearman's correlations of one table; read-only, NaN on the diagonal for a constant.
+    """Compute Spearman's correlations of one table, NaN on the diagonal for a constant.
 
     Values are numbered once, and the records of a pair ranked by counting these numbers, which
     scipy sorts anew for each pair.
@@ -188,7 +186,6 @@ def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
         products[a, b] = products[b, a] = sums[3]
     found = correlations_of(counts, squares, products)
     np.fill_diagonal(found, np.where(varying(matrix), 1.0, np.nan))
-    found.setflags(write=False)
     return found
 
 

@@ -18,6 +18,9 @@ from microveil.table import threads
 from microveil.table.blocks import SMALLEST_VARIANCE, Matrix, means_and_variances
 from microveil.table.sorting import in_order
 
+# Records to a leaf of the trees that the kernels build: 16 to 128 differ little where the tree
+# prunes; where it cannot, fewer and longer leaves make better use of vector instructions.
+LEAF_SIZE = 64
 QUERIES_PER_TASK = 512
 
 
@@ -161,11 +164,6 @@ class Rows:
             ),
             len(known),
         )
-
-
-# Records to a leaf of the trees that the kernels build: 16 to 128 differ little where the tree
-# prunes; where it cannot, fewer and longer leaves make better use of vector instructions.
-LEAF_SIZE = 64
 
 
 def reciprocal_variances(original: Matrix) -> NDArray[np.float64]:

@@ -46,9 +46,7 @@ def expected_neighbours(values: ArrayLike, delta: float) -> NDArray[np.float64]:
     # What lies below a value lies above it in the mirror.
     mirrored = np.zeros(len(different))
     kernel.weighted_above(-different[::-1], len(column) - up_to[::-1], delta, mirrored)
-    expected = (expected + mirrored[::-1])[which]
-    expected.setflags(write=False)
-    return expected
+    return (expected + mirrored[::-1])[which]
 
 
 def original_neighbours(values: ArrayLike, delta: float) -> NDArray[np.int64]:
@@ -71,14 +69,12 @@ def _counts(
     counts = np.empty(len(different), dtype=np.int64)
     in_order = np.sort(np.asarray(values, dtype=np.float64))
     kernel.count_within(different, in_order, 2 * delta, closed=closed, out=counts)
-    counts = counts[which]
-    counts.setflags(write=False)
-    return counts
+    return counts[which]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Neighbourhoods:
-    """Neighbourhood counts of every record, in read-only arrays: for the custodian alone."""
+    """Neighbourhood counts of every record: for the custodian alone."""
 
     delta: float  # half the width of the intervals; a neighbourhood reaches 2 delta to either side
     k: int  # the count that is asked for

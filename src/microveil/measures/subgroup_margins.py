@@ -191,8 +191,6 @@ def margins_of_trials(
     that probability, however few trials there are.
     """
     of_shares, of_means = (_half_widths(found, confidence) for found in (shares, means))
-    for array in (of_shares, of_means, is_measured):
-        array.setflags(write=False)
     return SubgroupMargins(
         confidence=confidence,
         n_trials=len(shares),

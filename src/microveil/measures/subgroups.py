@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SubgroupMargins:
-    """How far figures of subgroups are off the original's by noise alone: half widths, read-only.
+    """How far figures of subgroups are off the original's by noise alone: half widths.
 
     Where a subgroup's own count was not measured the margin holds noise and chance as far as the
     model goes: by how much the model itself is off comes on top, and no measurement says.
@@ -45,7 +45,7 @@ class SubgroupMargins:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subgroups:
-    """Records and means of every subgroup in two tables, read-only."""
+    """Records and means of every subgroup in two tables."""
 
     by: tuple[str, ...]  # the columns whose combinations are the subgroups
     levels: tuple[tuple[str, ...], ...]  # of each its level of every column, in order
@@ -132,8 +132,6 @@ def compare_subgroups(
     sides = (position[:size], original), (position[size:], protected)
     counts = np.stack([np.bincount(groups, minlength=n_groups) for groups, _ in sides])
     means = np.stack([_means(groups, values, n_groups) for groups, values in sides])
-    for array in (counts, means):
-        array.setflags(write=False)
     found = tuple(tuple(levels[codes[one]] for codes, levels in coded.values()) for one in first)
     return margins(Subgroups(by=tuple(by), levels=found, counts=counts, means=means))
 

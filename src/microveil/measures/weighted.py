@@ -37,6 +37,7 @@ from microveil.text import listed, one_line
 from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure
 
+REMEDY = "name a column that says of every record how many people it stands for"
 Floats = NDArray[np.float64]
 # More categories than a person reads are in `to_dict` alone.
 MOST_CATEGORIES = 20
@@ -283,9 +284,6 @@ MEASURES = (
         entry=Entry(name="weighted_shares"),
     ),
 )
-
-
-REMEDY = "name a column that says of every record how many people it stands for"
 
 
 def weights_of(both: Opened, column: str | None) -> Weights | None:

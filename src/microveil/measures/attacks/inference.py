@@ -1,8 +1,11 @@
-"""Inference: read a person's secret off the released row that is nearest to what is known.
+"""Inference and linkability: what the released rows nearest to a person tell of it.
 
-After the inference attack of Giomi, Boenisch, Wehmeyer and Tasnadi (2023). The release says
-something about everybody, also about people who are not in it: that is what it is published
-for. What it says about its own people beyond that is the excess over a control group.
+After the attacks of Giomi, Boenisch, Wehmeyer and Tasnadi (2023). For inference the intruder reads
+a secret off the nearest row. The release says something about everybody, also about people who are
+not in it: that is what it is published for. What it says about its own people beyond that is the
+excess over a control group. For linkability there are two lists without names, say of a bank and of
+a clinic, that know different attributes of the same people: two entries whose nearest released rows
+coincide are taken for one person.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,11 @@
-"""What came of attacks: success, baseline, control and interval, never one without the others.
+"""What attacks have in common: their tables, and what came of them.
 
 A success rate by itself says nothing about a release: a coin is right half the time, and who
 knows the population guesses well about anybody. Giomi, Boenisch, Wehmeyer and Tasnadi (2023)
 therefore set beside the attack a baseline, which does without the release, and a control,
 the same attack on people who were not in the original. What the release itself gives away is
 the excess (success - base)/(1 - base): of what the base leaves unknown, the part that the
-attack finds.
+attack finds. So none of success, baseline, control and interval stands without the others.
 """
 
 import math
