@@ -64,8 +64,21 @@ def as_utf8(path: Path, raw: bytes, text: TextFormat, *, is_whole: bool = True) 
 
 def check_readable(path: Path, raw: bytes | FileBytes, text: TextFormat) -> None:
     """Refuse a file that is no text, is empty, or begins with the mark of another encoding."""
-    _refuse_no_text(path, raw)
-    _refuse_marks(path, raw, text)
+    for magic, (rule, remedy) in _NO_TEXT.items():
+        if raw.startswith(magic):
+            raise FileError(str(path), f"a CSV file must be text, and this one {rule}", remedy)
+    pieces = raw.pieces() if isinstance(raw, FileBytes) else [raw]
+    if not any(map(_VISIBLE.search, pieces)):
+        rule = "the file must hold a header and records, and it is empty"
+        raise FileError(str(path), rule, "check that the table was exported")
+    needed = ""
+    if raw.startswith(_UTF8_MARK) and text.codec != "utf-8-sig":
+        needed = "utf-8-sig"
+    elif raw.startswith(_UTF16_MARKS) and text.codec not in ("utf-16", "utf-32"):
+        needed = "utf-16"
+    if needed:
+        rule = f"the file begins with a byte order mark, which {text.codec} does not have"
+        raise FileError(place(path, 1), rule, f"pass --encoding {needed}")
 
 
 def check_utf8(path: Path, data: bytes | FileBytes, text: TextFormat) -> None:
@@ -80,27 +93,6 @@ def check_utf8(path: Path, data: bytes | FileBytes, text: TextFormat) -> None:
         except UnicodeDecodeError as error:
             raise _undecodable(path, data, text, start + error.start) from None
         start = stop
-
-
-def _refuse_no_text(path: Path, raw: bytes | FileBytes) -> None:
-    for magic, (rule, remedy) in _NO_TEXT.items():
-        if raw.startswith(magic):
-            raise FileError(str(path), f"a CSV file must be text, and this one {rule}", remedy)
-    pieces = raw.pieces() if isinstance(raw, FileBytes) else [raw]
-    if not any(map(_VISIBLE.search, pieces)):
-        rule = "the file must hold a header and records, and it is empty"
-        raise FileError(str(path), rule, "check that the table was exported")
-
-
-def _refuse_marks(path: Path, raw: bytes | FileBytes, text: TextFormat) -> None:
-    needed = ""
-    if raw.startswith(_UTF8_MARK) and text.codec != "utf-8-sig":
-        needed = "utf-8-sig"
-    elif raw.startswith(_UTF16_MARKS) and text.codec not in ("utf-16", "utf-32"):
-        needed = "utf-16"
-    if needed:
-        rule = f"the file begins with a byte order mark, which {text.codec} does not have"
-        raise FileError(place(path, 1), rule, f"pass --encoding {needed}")
 
 
 def _undecodable(path: Path, raw: bytes | FileBytes, text: TextFormat, start: int) -> FileError:

@@ -224,7 +224,9 @@ def write(
         "xlsxwriter", extra="files", place="Excel", purpose="Excel files are written"
     )
     table = stored(frame, EXCEL)
-    _check_end(table)
+    if all(cell is None or cell == "" for cell in table.row(-1)):
+        rule = "the last record must have a value: rows without any are none at the end of a sheet"
+        raise UnwritableError(None, rule, "write CSV or Parquet")
     buffer = io.BytesIO()
     plain = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
     book = library.Workbook(buffer, {"in_memory": True, **plain})
@@ -236,23 +238,13 @@ def write(
     for place, column in enumerate(table):
         sheet.write_string(0, place, column.name)
         form = formats.get(column.dtype.base_type())
-        put = _writer(sheet, column.dtype)
+        put = sheet.write_number
+        if column.dtype in (pl.String, pl.Boolean):
+            put = sheet.write_string if column.dtype == pl.String else sheet.write_boolean
+        elif column.dtype.is_temporal():
+            put = sheet.write_datetime
         for row, cell in enumerate(column, start=1):
             if cell is not None:
                 put(row, place, cell, form)
     book.close()
     file.write(buffer.getbuffer())
-
-
-def _writer(sheet: Any, dtype: pl.DataType) -> Any:
-    if dtype.is_temporal():
-        return sheet.write_datetime
-    if dtype == pl.Boolean:
-        return sheet.write_boolean
-    return sheet.write_string if dtype == pl.String else sheet.write_number
-
-
-def _check_end(table: pl.DataFrame) -> None:
-    if all(cell is None or cell == "" for cell in table.row(-1)):
-        rule = "the last record must have a value: rows without any are none at the end of a sheet"
-        raise UnwritableError(None, rule, "write CSV or Parquet")

@@ -89,7 +89,10 @@ def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
             continue
         try:
             contents = json.loads(place.read_text(encoding="utf-8"))
-            schema = _of_package(contents, path.name) if name == PACKAGE_FILE else contents
+            schema = contents
+            if name == PACKAGE_FILE:  # what it says of the file, if anything
+                own = contents.get("resources", ()) if isinstance(contents, dict) else ()
+                schema = next((o.get("schema") for o in own if o.get("path") == path.name), None)
             if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
                 continue
             for_all = {"missingValues": schema.get("missingValues", ())}
@@ -109,12 +112,6 @@ def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
             decimals=frozenset(name for name, kind in types.items() if kind == "number"),
         )
     return None
-
-
-def _of_package(package: Any, name: str) -> Any:
-    """Return the schema that a data package has of a file beside it; None where it has none."""
-    resources = package.get("resources", ()) if isinstance(package, dict) else ()
-    return next((own.get("schema") for own in resources if own.get("path") == name), None)
 
 
 def labels_of_field(field: Mapping[str, Any]) -> Labels:

@@ -60,7 +60,11 @@ def new_table(
     with connected(address) as (connection, cursor):
         home, name, is_there = _target(cursor, address, overwrite=overwrite)
         target = f"{identifier(home)}.{identifier(name)}"
-        columns = _columns(frame, name)
+        try:
+            columns = [_column(column) for column in to_publish(frame)]
+        except UnwritableError as error:
+            where = f"PostgreSQL, table {quoted(name)}, column {quoted(str(error.column))}"
+            raise FileError(where, error.rule, error.remedy) from None
         declared = ", ".join(f"{identifier(c.name)} {kind}" for c, kind in columns)
         with in_our_words(lambda _error: _refused(name)):
             if is_there:
@@ -126,14 +130,6 @@ def _target(cursor: Any, address: Address, *, overwrite: bool) -> tuple[str, str
         rule = "the table must not exist yet"
         raise FileError(shown, rule, "choose another name, or pass --overwrite to replace it")
     return home, name, True
-
-
-def _columns(frame: pl.DataFrame, table: str) -> list[tuple[pl.Series, str]]:
-    try:
-        return [_column(column) for column in to_publish(frame)]
-    except UnwritableError as error:
-        where = f"PostgreSQL, table {quoted(table)}, column {quoted(str(error.column))}"
-        raise FileError(where, error.rule, error.remedy) from None
 
 
 def _column(column: pl.Series) -> tuple[pl.Series, str]:

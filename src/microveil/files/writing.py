@@ -140,25 +140,21 @@ def _unwritten(path: Path, error: OSError) -> FileError:
 
 def stored(frame: pl.DataFrame, carries: Carries) -> pl.DataFrame:
     """Return what a format stores of a table: in 64 bits, text, truth values, dates and moments."""
-    _check_size(frame, carries)
+    records, columns = carries.records or frame.height, carries.columns or frame.width
+    if frame.height > records or frame.width > columns:
+        rule = f"a file has at most {records:,} records and {columns:,} columns"
+        raise UnwritableError(None, rule, _OTHER)
     refused = list(_misnamed(frame.columns, carries))
-    columns = []
+    kept = []
     for column in to_publish(frame):
         try:
-            columns.append(_stored(column, carries))
+            kept.append(_stored(column, carries))
         except UnwritableError as error:
             refused.append(error)
     if refused:
         first, *first.others = refused
         raise first
-    return pl.DataFrame(columns)
-
-
-def _check_size(frame: pl.DataFrame, carries: Carries) -> None:
-    records, columns = carries.records or frame.height, carries.columns or frame.width
-    if frame.height > records or frame.width > columns:
-        rule = f"a file has at most {records:,} records and {columns:,} columns"
-        raise UnwritableError(None, rule, _OTHER)
+    return pl.DataFrame(kept)
 
 
 def _misnamed(names: list[str], carries: Carries) -> Iterator[UnwritableError]:
