@@ -159,7 +159,7 @@ SAID = ("Pairs kept", "Worst", "Strongest", "has moved", "common %", "spread")
 
 @pytest.mark.parametrize("flags", [(), ("--shuffle",)])
 def test_protect_ends_with_what_was_lost(people, flags):
-    """A spike first, then the worst columns by name, their table, pairs kept, and the strongest."""
+    """A spike first, then a table of the worst columns, pairs kept, and the strongest."""
     done = run(*ASKED, *flags, "-o", "out", folder=people)
     assert done.returncode == 0, done.stderr
     _, told = done.stdout.split(HEAD)
@@ -170,7 +170,6 @@ def test_protect_ends_with_what_was_lost(people, flags):
         f"GAIN: {zeros[0]} of the values are 0 in the original, {zeros[1]} in the release"
         in lines[0]
     )
-    assert lines[1].strip().startswith("Worst attribute: '")
     rows = {line.split()[0]: line.split()[1:] for line in lines if "  " in line.strip()}
     assert rows["column"][-1] == "distance"
     for name in before.columns:
@@ -182,7 +181,7 @@ def test_protect_ends_with_what_was_lost(people, flags):
     assert f"  Pairs kept: {oracle.n_kept(expected)} of {len(expected)} pairs of columns" in told
     names, strength, after_it = expected[0]
     assert (
-        lines[-1]
+        next(line for line in lines if "Strongest" in line)
         .strip()
         .startswith(
             f"Strongest relations: '{names[0]}' and '{names[1]}' {strength:.2f}, now {after_it:.2f}"

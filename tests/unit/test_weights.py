@@ -123,7 +123,7 @@ def test_a_part_does_not_protect_what_the_recipe_leaves_out_as_weights():
         mv.protect(SAMPLE, recipe={"parts": [part], "attributes": ENTRIES})
 
 
-@pytest.mark.parametrize("scope", [None, "row"])
+@pytest.mark.parametrize("scope", ["cluster", None])
 def test_weights_of_the_survey_are_proposed_as_weights(scope):
     """Whole ones that differ in every record too, and ones that repeat as households do."""
     survey = mv.invented_people(300, seed=2, kind="survey").with_columns(
@@ -138,7 +138,7 @@ def test_weights_of_the_survey_are_proposed_as_weights(scope):
     assert roles["HOUSEHOLD"] == "identifier"
     assert '# unit = "HOUSEHOLD"' in text
     assert "# bounds = " in text.partition("[attributes.fnlwgt]")[2]  # for who would protect them
-    assert ("weights too, if they are declared public" in text) == (scope is None)
+    assert ("weights too, if they are declared public" in text) == (scope is not None)
 
 
 @pytest.mark.parametrize(
