@@ -14,7 +14,7 @@
 import datetime
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -26,6 +26,7 @@ __all__ = [
     "COLUMN_KINDS",
     "EPOCH",
     "FINEST",
+    "YES_NO",
     "Attribute",
     "Bounds",
     "Categories",
@@ -126,6 +127,9 @@ class Bounds:
     def width(self) -> Fraction:
         """The length of the domain, upper less lower."""
         return self.upper - self.lower
+
+
+YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +256,9 @@ class Attribute:
         Whether it never lacks a value, as declared.
     is_learnt : bool
         Whether its domain, where none is declared, is learnt within the budget.
+    kind_source : Source
+        Learnt where a file does not say what it holds: it is text, or whatever else is declared of
+        it, until that is known.
     """
 
     name: str
@@ -264,6 +271,29 @@ class Attribute:
     # Saved comparisons know their table by what is shown here.
     never_missing: bool = field(default=False, repr=False)
     is_learnt: bool = field(default=False, repr=False)
+    kind_source: Source = field(default=Source.TYPE, repr=False)
+
+    def of_kind(self, kind: Kind) -> "Attribute":
+        """Return what it is where its cells turn out to be of a kind.
+
+        >>> owns = Attribute(
+        ...     name="OWNS", kind=Kind.OTHER, resolution=Fraction(1), resolution_source=Source.TYPE
+        ... )
+        >>> owns.of_kind(Kind.BOOLEAN).grid_bounds, owns.of_kind(Kind.DECIMAL).resolution
+        ((0, 1), Fraction(1, 1000000))
+        """
+        step, source = Fraction(1), Source.TYPE
+        if kind is Kind.DECIMAL:
+            step, source = FINEST, Source.LEARNT
+        is_boolean = kind is Kind.BOOLEAN
+        return replace(
+            self,
+            kind=kind,
+            resolution=step,
+            resolution_source=source,
+            domain=YES_NO if is_boolean else self.domain,
+            is_learnt=self.is_learnt and not is_boolean,
+        )
 
     @property
     def place(self) -> str:

@@ -85,7 +85,7 @@ def test_every_kind_of_problem_stands_in_one_error():
         mv.protect(table, recipe=recipe, bounds={"missing": (0, 1)}, keep=["count2", "gone"])
     lines = str(refused.value).splitlines()
     for said in (
-        "entries 'attributes.count1.type', 'attributes.amount1.resolution", "epsilon",
+        "entry 'attributes.amount1.resolution'", "epsilon",
         "delta", "columns 'absent', 'gone', 'missing'", "column 'amount0'",
         "bounds, the domain of their values as publicly known: count0, amount0, count1, amount1",
         "a resolution, the step to which values are rounded: amount0, amount1",

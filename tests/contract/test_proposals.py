@@ -214,6 +214,7 @@ def test_nothing_is_said_of_learning_where_all_is_declared(tmp_path):
     """Neither categories nor numbers are left to learn: no sentence without a subject."""
     mv.invented_people(400).write_csv(tmp_path / "people.csv")
     asked = {"attributes": ["AGE", "REGION"], "bounds": {"AGE": (16, 110)}}
+    asked["resolution"] = {"AGE": 1}
     asked["categories"] = {"REGION": ["North", "East", "South", "West"]}
     people = tmp_path / "people.csv"
     _, proposed = inspect_file(people, None, None, epsilon=9.0, delta=1e-9, **asked)

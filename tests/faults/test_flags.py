@@ -26,6 +26,8 @@ role = "confidential"
 type = "whole number"
 bounds = [0, 120]
 """
+# Where kinds are learnt, bounds alone say that it is a number.
+AGE_OF_ANY_TYPE = AGE.replace('type = "whole number"', "")
 PAY = """
 [attributes.PAY]
 role = "confidential"
@@ -150,7 +152,7 @@ n_records = 50
 target = "AGE=50"
 missing = "protect"
 seed = 1
-{AGE}
+{AGE_OF_ANY_TYPE}
 {TOWN_AND_LEVEL}
 """,
     """

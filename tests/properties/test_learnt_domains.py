@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
 
+import narwhals as nw
 import numpy as np
+import polars as pl
 import pytest
 
 from microveil.kernels.whole_weights import whole_numbers
@@ -22,7 +24,9 @@ from microveil.synthesis import cuts as cutting
 from microveil.synthesis import one_way_plan as asking
 from microveil.synthesis.measuring import Counter
 from microveil.synthesis.one_way_plan import Depth, Learning, OneWayPlan, threshold
-from microveil.table import GridColumn
+from microveil.table import GridColumn, Table
+from microveil.table.spelling import CELLS, Spelling
+from microveil.table.untyped import untyped_column
 from reference import clipped
 from reference.clipped import Clipped
 from reference.enumeration import exact_law
@@ -283,7 +287,7 @@ GAUSSIAN = Clipped(is_gaussian=True, ratio=Fraction(3, 4), least=1, most=3)
 # Rates of two levels and of one, which cost less than the cells: 1.38 of 1.386, .305 of .308.
 PURE = (Fraction(3, 10), Fraction(39, 100)), (Fraction(69, 100),)
 RHO = (Fraction(5, 10), Fraction(6, 10)), (Fraction(78, 100),)
-CELLS = {False: Fraction(1, 2), True: Fraction(6, 7)}
+CELLS_OF = {False: Fraction(1, 2), True: Fraction(6, 7)}
 JITTER = [1 << 62, 3 << 62, 5 << 61, 1 << 60]
 
 
@@ -292,7 +296,7 @@ def number_plan(what, noise, rates, *, is_declared, has_missing, decimals=None):
     return OneWayPlan(
         attribute=what, n_records=3, share=None, noise=noise, has_missing=has_missing,
         depths=(Depth(deep, Fraction(2)), Depth(shallow, Fraction(1))),
-        cells=replace(noise, ratio=CELLS[noise.is_gaussian], least=0, most=1),
+        cells=replace(noise, ratio=CELLS_OF[noise.is_gaussian], least=0, most=1),
         learning=Learning(threshold=2, is_declared=is_declared), decimals=decimals,
     )  # fmt: skip
 
@@ -368,7 +372,7 @@ def given_event(law, own):
 
 def costs_no_more(laws, pairs, noise, rates, factor=1):
     """Check the loss of every outcome, or Renyi's divergence, against what is accounted."""
-    per_record, of_cells = noise.per_record, 1 / CELLS[noise.is_gaussian]
+    per_record, of_cells = noise.per_record, 1 / CELLS_OF[noise.is_gaussian]
     worst = Times()
     for one, other in pairs:
         before, after = laws(one, other)
@@ -459,3 +463,77 @@ def test_decimals_cost_a_table_of_counts_and_the_rest_goes_by_what_was_learnt(
         ]
 
     costs_no_more(conditional, set_neighbours(every, 2), noise, RHO, factor=counted.per_record**2)
+
+
+# The kind of a column, and what is then asked of it.
+
+EMPTY = ""
+
+
+def untyped(plan, cells):
+    """A column as a file of text has it."""
+    cells = nw.from_native(pl.Series("A", cells, dtype=pl.String), series_only=True)
+    table = Table(columns={"A": cells}, n_records=len(cells), untyped={"A": Spelling()})
+    return untyped_column(table, plan.attribute, clamp=True)
+
+
+@dataclass(frozen=True)
+class OfSome(Clipped):
+    """Noise on how many cells are of each kind, but of those that no cell of any table is of."""
+
+    def added(self, counts, source):
+        some = [one in {"empty", Kind.WHOLE, Kind.OTHER} for one in CELLS]
+        found = np.zeros_like(counts)
+        found[some] = super().added(counts[some], source)
+        return found
+
+
+def test_a_kind_costs_a_table_of_counts_and_the_rest_goes_by_what_was_learnt(answered):
+    """Of text, of a number, and of nothing: all that may come out, over all neighbours."""
+    del answered
+    noise = replace(GAUSSIAN, least=1, most=2)
+    of_kinds = OfSome(is_gaussian=True, ratio=GAUSSIAN.ratio, least=0, most=1, variance=1 / 16)
+    what = replace(TEXT, kind_source=Source.LEARNT)
+    of_text = OneWayPlan(attribute=what, n_records=2, share=None, noise=noise, has_missing=False,
+                         learning=Learning(threshold=2))  # fmt: skip
+    of_number = OneWayPlan(attribute=what.of_kind(Kind.WHOLE), n_records=2, share=None, noise=noise,
+                           has_missing=False, learning=Learning(threshold=2),
+                           cells=replace(noise, ratio=CELLS_OF[True], least=0, most=1))  # fmt: skip
+    plan = replace(of_text, kinds=of_kinds, others=(of_number,))
+
+    def law_of(cells):
+        def program(answers):
+            counter = Counter([untyped(plan, cells)], 3)
+            found, _ = plan.measured(counter, 0, clipped.Source(answers, JITTER[:1] * 2))
+            atoms = () if found.atoms is None else tuple(found.atoms.tolist())
+            listed = found.attribute.categories
+            held = None if found.cells is None else tuple(found.cells.counts.steps.tolist())
+            words = () if listed is None else listed.values[: len(listed.values) - found.has_rest]
+            own = () if found.counts is None else found.counts.steps[: len(words) + len(atoms)]
+            return (tuple(found.kinds.steps.tolist()), found.attribute.kind, (*words, *atoms),
+                    tuple(own.tolist()), held)  # fmt: skip
+
+        law = exact_law(program)
+        assert sum(law.values()) == 1
+        return {seen: float(chance) for seen, chance in law.items()}
+
+    every = (EMPTY, "7", "a")
+    known = {cells: law_of(cells) for cells in itertools.combinations_with_replacement(every, 2)}
+    # By equal counts it is the same kind, whatever the cells are.
+    kinds = {(seen[0], seen[1]) for law in known.values() for seen in law}
+    assert len(kinds) == len({counts for counts, _ in kinds})
+    assert {kind for _, kind in kinds} == {Kind.WHOLE, Kind.NOMINAL}
+    for one, other in set_neighbours(every, 2):
+        laws = []
+        for mine, others in ((one, other), (other, one)):
+            own = set(mine) - set(others)
+            own |= {7} if "7" in own else set()  # as a number
+            kept = {seen: p for seen, p in known[mine].items() if not own & set(seen[2])}
+            laws.append({seen: p / sum(kept.values()) for seen, p in kept.items()})
+        assert laws[0].keys() == laws[1].keys()
+        for order in ORDERS:
+            moment = math.fsum(p * (p / laws[1][s]) ** (order - 1) for s, p in laws[0].items())
+            # Two counts of kinds, then two of words, or of a number's values and cells.
+            after = max(1, 1 / CELLS_OF[True]) ** 2 * noise.per_record**2
+            bound = (of_kinds.per_record**2 * after) ** (order * (order - 1))
+            assert moment <= bound * (1 + 1e-9)

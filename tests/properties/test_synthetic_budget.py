@@ -54,12 +54,17 @@ def spent(plan, *, is_concentrated):
     """All that a plan may ask."""
     kind = {"is_concentrated": is_concentrated}
     total = Fraction(0)
-    for part in plan.attributes:
+
+    def own(part):
+        if part.kinds is not None:  # and then as one kind
+            of_kind = max(own(one) for one in (replace(part, kinds=None, others=()), *part.others))
+            return cost_of_noise(part.kinds, **kind) + of_kind
         ways = [cost_of_levels(depth.rates, **kind) for depth in part.depths]
         ways += [] if part.cells is None else [cost_of_noise(part.cells, **kind)]
-        total += max(ways, default=0)
-        for noise in (part.noise, part.decimals):
-            total += 0 if noise is None else cost_of_noise(noise, **kind)
+        noises = [noise for noise in (part.noise, part.decimals) if noise is not None]
+        return max(ways, default=0) + sum(cost_of_noise(noise, **kind) for noise in noises)
+
+    total += sum(map(own, plan.attributes))
     if plan.tables is not None:
         each = cost_of_choice(plan.tables.rate, **kind) + cost_of_noise(plan.tables.noise, **kind)
         total += plan.tables.n_tables * each
@@ -74,7 +79,8 @@ class Handle:
     n_present: int = 0
 
 
-UNDECLARED = {"whole": Kind.WHOLE, "decimal": Kind.DECIMAL, "date": Kind.DATE, "text": Kind.OTHER}
+UNDECLARED = {"whole": Kind.WHOLE, "decimal": Kind.DECIMAL, "date": Kind.DATE, "text": Kind.OTHER,
+              "untyped": Kind.OTHER}  # fmt: skip
 
 
 def column(number, kind):
@@ -87,11 +93,11 @@ def column(number, kind):
         "listed": Categories(values=tuple("abcde"), ordered=False, source=Source.DECLARED),
     }.get(kind)
     own = domain.kind if isinstance(domain, Categories) else UNDECLARED.get(kind, Kind.WHOLE)
-    step = FINEST, Source.LEARNT
+    step, of_kind = (FINEST, Source.LEARNT), Source.LEARNT if kind == "untyped" else Source.TYPE
     resolution, source = step if own is Kind.DECIMAL else (Fraction(1), Source.TYPE)
     return Handle(Attribute(name=f"A{number}", kind=own, resolution=resolution,
                             resolution_source=source, domain=domain,
-                            is_learnt=domain is None))  # fmt: skip
+                            is_learnt=domain is None, kind_source=of_kind))  # fmt: skip
 
 
 def planned(kinds, *, n_records=10**9, epsilon="1", delta="0", weights=(), structure="graph",
@@ -150,6 +156,8 @@ def test_all_that_a_plan_may_ask_is_within_the_budget(
         for part, kind in zip(plan.attributes, kinds, strict=True)
         if part.learning is not None and kind in UNDECLARED
     ]
+    of_kinds = (one.learning for part in plan.attributes for one in part.others)
+    assert {own.delta for own in of_kinds if own is not None} <= {shown / max(learnt, 1)}
     assert set(deltas) <= {shown / max(learnt, 1)}
     assert len(deltas) <= learnt  # fewer where no value could reach its threshold
     budget = budget_of(epsilon, Fraction(delta) - shown)

@@ -76,7 +76,9 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
     say({"progress": "reading the table"})
     source, found = look_at_file(task["path"], text_of(task.get("file")), scope=task.get("scope"))
     proposed = tomllib.loads(found.text)
-    entries = proposed.pop("attributes", {})
+    # In a form a person says what each column holds.
+    kinds = {name: {"type": column.kind.value} for name, column in found.columns.items()}
+    entries = {n: {**kinds[n], **e} for n, e in proposed.pop("attributes", {}).items()}
     steps = {name: column.step for name, column in found.columns.items() if column.step}
     if task.get("scope") != "row":  # where nothing is to hang on the data none is proposed
         entries = {

@@ -1,6 +1,7 @@
 """A file, and what is asked of it: recipe and flags in one, read once its columns are known."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -8,19 +9,22 @@ from typing import Any
 
 import polars
 
+from microveil.commands.request_lines import method_asked
 from microveil.errors import Problems, RequestError
 from microveil.files.labelled import labelled
 from microveil.files.outline import size_of
-from microveil.files.reading import SourceFile, open_file
+from microveil.files.reading import OpenedFile, SourceFile, open_file
 from microveil.files.text import UNSAID, TextFormat
 from microveil.methods import METHODS
+from microveil.protect.arguments import DECLARED
 from microveil.protect.arguments import arguments as known_arguments
 from microveil.protect.declarations import accepted, with_codebook
-from microveil.protect.domains import interval_kind
+from microveil.protect.domains import interval_kind, stated_kinds
 from microveil.protect.open_entries import without_dots
 from microveil.protect.parts import named_attributes, read_parts
 from microveil.protect.problems import refuse_all
 from microveil.protect.recipe import file_of_recipe, merged, read_recipe
+from microveil.protect.request import BEST
 from microveil.schema import Kind, Ordered
 from microveil.table import (
     Labels,
@@ -32,6 +36,8 @@ from microveil.table import (
     unknown_column,
 )
 from microveil.table.memory import allowed_memory, bytes_of, to_protect
+from microveil.table.record_rules import kinds_of_rules
+from microveil.table.untyped import likely_kinds, text_column, typed_frame
 
 __all__ = [
     "apart",
@@ -66,13 +72,15 @@ def asked_of(
     text: TextFormat | None = None,
     calculated: Iterable[str] = (),
     beside: Path | None = None,
+    typed: bool = False,
     progress: Progress,
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file, and what is asked of it: recipe and arguments in one.
 
     Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
     columns that are calculated with though they are not protected. A table that would not fit is
-    lazy where there is a folder ``beside``, for columns to wait in.
+    lazy where there is a folder ``beside``, for columns to wait in. ``typed`` reads the kinds of
+    all columns off their values, also where the request would learn them.
     """
     problems = Problems()
     of_recipe = {} if recipe is None else read_recipe(recipe, problems)
@@ -87,12 +95,23 @@ def asked_of(
     if "codebook" in asked:
         with_names_resolved(asked, file.names)
         asked = with_codebook(asked, file.names, typed=file.has_types, problems=problems)
+    is_read_off = typed or bounds_alpha is not None or decimals_from_data
     with problems.noted():
+        untyped = () if is_read_off else untyped_columns(file, asked)
+        if untyped and asked.get("rules"):
+            stated = kinds_of_rules(asked["rules"], untyped)
+            bounded = stated_kinds({}, asked.get("bounds", {}), {}, {})
+            stated |= {name: kind for name, kind in bounded.items() if name in stated}
+            asked["types"] = {**stated, **asked.get("types", {})}
+            untyped = tuple(name for name in untyped if name not in stated)
+        of_unit = {asked.get("unit")} if untyped else set()
+        as_text = _read_as_text(asked, calculated)
         source = file.read(
             decimals=_read_as_decimals(asked),
-            as_text=_read_as_text(asked, calculated),
+            as_text=lambda name: as_text(name) or name in of_unit,
             of_one_kind=lambda name: name not in calculated,
             missing=_codes_read(asked, file.labels).words_of,
+            untyped=untyped,
         )
         asked = _completed(source, asked, bounds_alpha, decimals_from_data=decimals_from_data)
         refuse_all(labelled(source), asked, problems)
@@ -150,13 +169,47 @@ def read_to_propose(
         asked["blocks"] = [resolve_names([block], file.names) for block in asked["blocks"]]
     asked = with_codebook(asked, file.names, typed=file.has_types)
     listed, types = asked.get("categories", {}), asked.get("types", {})
+    # A delta is proposed where none is asked for, and so is a method.
+    method = method_asked(asked) if asked.get("method", BEST) in METHODS else None
+    proposed = {"delta": 1e-9, **asked, "method": method and method.id}
+    untyped = () if method is None else untyped_columns(file, proposed)
     source = file.read(
         decimals=_read_as_decimals(asked),
         as_text=lambda name: types.get(name, Kind.OTHER if name in listed else None) == Kind.OTHER,
         missing=_codes_read(asked, file.labels).words_of,
+        untyped=untyped,
     )
     asked.pop("types", None)  # the recipe says what the columns are read as
-    return source, asked
+    if not source.untyped:
+        return source, asked
+    table = open_table(labelled(source), codes_of(asked))
+    return replace(source, frame=typed_frame(table, source.frame, likely_kinds(table))), asked
+
+
+def untyped_columns(file: OpenedFile, asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name the columns whose kind is learnt: those of which nothing says what they hold.
+
+    A method that learns takes the cells of a file without types as they stand. The type of a
+    column is stated by a recipe, by a resolution, a list or dates as bounds, or by a rule.
+    """
+    method = METHODS.get(str(asked.get("method", BEST)))
+    learns = method is not None and "new table" in method.can and _has_delta(asked)
+    is_stated = file.has_types or asked.get("parts") is not None
+    if is_stated or not learns or asked.get("domains") == "declared":
+        return ()
+    stated = {*asked.get("types", {}), *asked.get("categories", {}), *asked.get("resolution", {})}
+    bounds = asked.get("bounds", {})
+    stated |= {name for name, own in bounds.items() if interval_kind(own) is not Kind.WHOLE}
+    if "accept" in asked:
+        stated |= {name for name, own in file.labels.items() if own.codes or own.bounds}
+    return tuple(name for name in file.names if name not in (*stated, asked.get("unit")))
+
+
+def _has_delta(asked: Mapping[str, Any]) -> bool:
+    """Whether a request allows a delta; a wrong one is refused with all else that is wrong."""
+    with suppress(RequestError):
+        return bool(DECLARED["delta"].checked(asked.get("delta", 0)))
+    return False
 
 
 def _codes_read(asked: Mapping[str, Any], labels: Mapping[str, Labels]) -> MissingCodes:
@@ -233,11 +286,13 @@ def read_with_codes(
     given: Mapping[str, Any],
     apart: Collection[str] = (),
     before: Mapping[str, Any] = MappingProxyType({}),
+    kinds: Mapping[str, Kind] = MappingProxyType({}),
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file and what stands for missing values in it, as flags or arguments have it.
 
     Words that do are emptied as they are read, but in the columns that keep them apart. What
-    flags or arguments do not say is as it was declared ``before``, when a release was made.
+    flags or arguments do not say is as it was declared ``before``, when a release was made. Where
+    the file has no types, columns of known ``kinds`` are read as these, cell by cell.
     """
     file = open_file(path, text=text)
     said = {name: value for name, value in declared_missing(given).items() if value}
@@ -247,7 +302,14 @@ def read_with_codes(
         "missing_values": before.get("missing_values"),
         **with_named_values(said, file.names),
     }
-    return file.read(missing=words_but(codes_of(declared), apart)), declared
+    missing = codes_of(declared)
+    untyped = () if file.has_types else (*kinds,)
+    source = file.read(missing=words_but(missing, apart), untyped=untyped)
+    if not source.untyped:
+        return source, declared
+    table = open_table(labelled(source), missing)
+    attributes = [text_column(name).of_kind(kinds[name]) for name in source.untyped]
+    return replace(source, frame=typed_frame(table, source.frame, attributes)), declared
 
 
 def words_but(codes: MissingCodes, apart: Collection[str]) -> Callable[[str], tuple[str, ...]]:

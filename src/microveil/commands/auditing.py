@@ -11,6 +11,7 @@ from microveil.audit.exact import audit
 from microveil.commands.asking import apart, asked_of, text_of_recipe
 from microveil.commands.custodians import original_of, request_of
 from microveil.errors import stands_alone
+from microveil.files.labelled import labelled
 from microveil.files.text import TextFormat
 from microveil.protect.exact_audit import Audit, audit_of
 from microveil.protect.plan import Plan
@@ -37,11 +38,12 @@ def audit_file(
     """
     source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("auditing")
-    found = audit(source.frame, **asked)
+    table = labelled(source)
+    found = audit(table, **asked)
     if runs is None:
         return found, None
     progress("attacking")
-    return found, empirical_audit(source.frame, runs=runs, **asked)
+    return found, empirical_audit(table, runs=runs, **asked)
 
 
 @stands_alone
@@ -63,7 +65,8 @@ def audit_release(
     source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
     released_by.check_table(source.path, source.digest)
     progress("auditing")
-    prepared = settle(source.frame, asked)
+    table = labelled(source)
+    prepared = settle(table, asked)
     if prepared.whole is None and released_by.advised is not None:
         chosen = replace(prepared.request, advised=Advised(released_by.advised))
         prepared = prepared.for_request(chosen)
@@ -73,7 +76,7 @@ def audit_release(
     if runs is None:
         return found, None
     progress("attacking")
-    return found, empirical_audit(source.frame, runs=runs, **asked)
+    return found, empirical_audit(table, runs=runs, **asked)
 
 
 @stands_alone
@@ -86,4 +89,4 @@ def foresee_file(
     """
     source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("weighing")
-    return advice_and_plan(source.frame, asked)
+    return advice_and_plan(labelled(source), asked)

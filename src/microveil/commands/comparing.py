@@ -41,6 +41,7 @@ def compare_file(
     of_comparison = {n: arguments.pop(n) for n in OF_COMPARISON if n in arguments}
     source, asked = asked_of(
         path,
+        typed=True,
         progress=lambda _step: None,
         calculated=Analyses.of(**analysed).columns,
         **apart(arguments),

@@ -40,7 +40,8 @@ def kept_of_recipe(
     """
     types = {} if recipe is None else read_recipe(recipe).get("types", {})
     roles = {} if recipe is None else roles_of_recipe(recipe)
-    entries = {n: {"role": str(role), "type": str(types[n])} for n, role in roles.items()}
+    stated = {name: {"type": str(kind)} for name, kind in types.items()}
+    entries = {n: {"role": str(role), **stated.get(n, {})} for n, role in roles.items()}
     found: dict[str, Any] = {"attributes": entries} if entries else {}
     if text is not None and text != TextFormat():
         found["file"] = text.entries

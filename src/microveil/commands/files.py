@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.measures.findings import release_findings, warnings_of
 from microveil.measures.promised import codes_in_release
 from microveil.protect.arguments import SPARK, warn_of_outdated
-from microveil.protect.columns import Prepared, refuse_few
+from microveil.protect.columns import Prepared, prepare
 from microveil.protect.draw import Drawn, plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
+from microveil.protect.parts import AUTO
 from microveil.protect.plan import Plan
 from microveil.protect.recipe import merged, read_recipe
 from microveil.protect.release import Release, refuse_measurements
@@ -46,12 +48,14 @@ from microveil.table import categories_seen, open_table
 from microveil.table.column_files import columns_of, files_of, side_by_side
 from microveil.table.memory import bytes_of, columns_at_once
 from microveil.table.table import rebuilt
+from microveil.table.untyped import typed_frame
 
 __all__ = [
     "categories_of_file",
     "counted_releases",
     "inspect_file",
     "look_at_file",
+    "original_of",
     "protect_file",
     "write_form",
 ]
@@ -156,9 +160,8 @@ def _publishable(release: Release) -> str:
     return publishable_report(release)
 
 
-def _page_of(planned: Plan, frame: Frame, progress: Progress) -> Callable[[Release], str]:
+def _page_of(original: polars.DataFrame, progress: Progress) -> Callable[[Release], str]:
     """Return what writes the custodian's page."""
-    original = _kept(planned, frame).lazy().collect()
 
     def page(written: Release) -> str:
         from microveil.report import custodian_report
@@ -192,7 +195,7 @@ def _release_of(
         rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
         raise RequestError("escape_formulas", rule, "leave it out (--escape-formulas)")
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
-    source, prepared = _settled(source, asked, progress)
+    source, prepared = _settled(path, source, asked, said, beside, progress)
     if with_measurements:  # the method may have been left to advice
         _refuse_measurements_of(prepared)
     try:
@@ -215,73 +218,49 @@ def _release_of(
         input=source.origin,
         **kept_of_recipe(said.get("recipe"), source.text),
     )
+    original = partial(original_of, planned, drawn, source.frame)
     if findings:
         release = with_findings(
-            release, planned, source.frame, asked, linkage=linkage, progress=progress
+            release, planned, original(), asked, linkage=linkage, progress=progress
         )
     too_long = [
         name for name, column in release.schema.items() if form.carries.loses(column.labels)
     ]
     if too_long:
         release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
-    page = _page_of(planned, source.frame, progress) if is_reported else None
+    page = _page_of(original().lazy().collect(), progress) if is_reported else None
     return release, {"format": form.name, "text": _text_of(source, form), "report": page}
 
 
 def _settled(
-    source: SourceFile, asked: Mapping[str, Any], progress: Progress
+    path: str | Path,
+    source: SourceFile,
+    asked: Mapping[str, Any],
+    said: Mapping[str, Any],
+    beside: Path,
+    progress: Progress,
 ) -> tuple[SourceFile, Prepared]:
-    """Settle a request; numbers that are learnt are decimals all, where cells alone say so.
-
-    In a file without types one record with decimals would decide it.
-    """
+    """Settle a request; one that advice made is asked of the cells as they stand, if it learns."""
     prepared = settle(labelled(source), asked, progress)
-    whole = [
-        attribute.name
-        for attribute in prepared.attributes
-        if attribute.is_learnt
-        and attribute.kind is Kind.WHOLE
-        and attribute.name not in prepared.request.types
-    ]
-    if source.format.has_types:
+    request = prepared.request
+    if asked.get("method") != AUTO or not request.learns or source.format.has_types:
         return source, prepared
-    _refuse_guessed_types(prepared)
-    if not whole:
-        return source, prepared
-    numbers = source.frame.with_columns(polars.col(whole).cast(polars.Float64))
-    source = replace(source, frame=numbers)
-    return source, settle(labelled(source), asked, progress)
+    arguments = {**said["arguments"], "method": request.method.id}
+    source, _ = asked_of(path, **{**said, "arguments": arguments}, beside=beside, progress=progress)
+    return source, replace(prepare(labelled(source), request, progress), asked=asked)
 
 
-def _refuse_guessed_types(prepared: Prepared) -> None:
-    """Refuse to learn of a file without types what the cells of one person or unit may decide.
+def original_of(planned: Plan, drawn: Drawn, original: Any) -> Any:
+    """Return a table as it is held against its release, for its custodian.
 
-    No single record changes what a column holds of which others have values, but all records of
-    one unit may.
+    Without the records of units that were left out, and each column of the kind that was learnt.
     """
-    request, guessed = prepared.request, list[str]()
-    if not request.learns:
-        return
-    most = request.protected_unit.max_rows
-    for number, own in enumerate(prepared.attributes):
-        if own.kind is Kind.BOOLEAN:  # of others it is looked at when they are read
-            refuse_few(prepared.column(number), most)
-        if (own.is_learnt or own.kind is Kind.BOOLEAN) and own.name not in request.types:
-            guessed.append(own.name)
-    if guessed and most > 1:
-        raise RequestError(
-            "unit",
-            "in a file without types the records of one unit could decide what a column holds: "
-            + ", ".join(f"'{name}'" for name in guessed),
-            "state the types in a recipe (microveil inspect proposes one), or declare the columns",
-        )
-
-
-def _kept(planned: Plan, original: Any) -> Any:
-    """Return a table without the records of units that were left out."""
-    if planned.units is None or not planned.units.n_dropped:
+    if planned.units is not None and planned.units.n_dropped:
+        original = rebuilt(planned.table, {}, planned.table.names)
+    if drawn.measurements is None:
         return original
-    return rebuilt(planned.table, {}, planned.table.names)
+    learnt = [own.attribute for own in drawn.measurements.attributes if own.kinds is not None]
+    return typed_frame(planned.table, original, learnt) if learnt else original
 
 
 def with_findings(
@@ -297,7 +276,6 @@ def with_findings(
 
     Before the release is written: it and what its custodian reads appear together or not at all.
     """
-    original = _kept(planned, original)
     codes, memory, n_records = codes_of(asked), asked.get("memory"), planned.table.n_records
     at_once = columns_at_once(n_records, None if memory is None else bytes_of(memory))
     if isinstance(original, polars.LazyFrame) and linkage is True:

@@ -19,15 +19,17 @@ from microveil.errors import stands_alone
 from microveil.files.address import address_of
 from microveil.files.declared import Outline
 from microveil.files.folders import table_of_release
+from microveil.files.labelled import labelled
 from microveil.files.outline import outline_of
-from microveil.files.reading import of_each, open_file, read_file
+from microveil.files.reading import OpenedFile, of_each, open_file
 from microveil.files.text import TextFormat
 from microveil.guarantee import Guarantee
 from microveil.measures import Assessment, guarantee_beside, has_pairs, measurements_beside
 from microveil.measures.assess import assess
 from microveil.measures.attack import attack
 from microveil.measures.attacks import AttackReport
-from microveil.schema import Kind
+from microveil.schema import Kind, Source
+from microveil.table import open_table
 
 __all__ = ["assess_files", "attack_files"]
 
@@ -62,11 +64,14 @@ def attack_files(
     recipe = of_release if recipe is None else recipe
     text = text_of_recipe(recipe, text)
     texts = of_each(text, original, protected, *(() if control is None else (control,)))
-    source, declared = read_with_codes(original, texts[0], arguments, before=declared_before)
-    before, words_of = source.whole, codes_of(declared).words_of
-    after = read_file(protected, text=texts[1], missing=words_of).whole
-    others = None if control is None else read_file(control, text=texts[2], missing=words_of).whole
-    guarantee = _guarantee_of(protected, after.columns)
+    release = open_file(protected, text=texts[1])
+    guarantee = _guarantee_of(protected, release.names)
+    kinds = _kinds_learnt(release, guarantee)
+    said = {"given": arguments, "before": declared_before, "kinds": kinds}
+    source, declared = read_with_codes(original, texts[0], **said)
+    before = source.whole
+    after = release.read(missing=codes_of(declared).words_of).whole
+    others = None if control is None else read_with_codes(control, texts[2], **said)[0].whole
     paired = paired and has_pairs(guarantee, before.height - after.height)
     if guarantee is not None:
         codes = codes_of(declared).and_of(guarantee.missing_codes)
@@ -108,7 +113,10 @@ def assess_files(
         columns = list(outline.kinds)
     guarantee = _guarantee_of(protected, columns)
     apart = _with_words(guarantee)
-    source, declared = read_with_codes(original, of_original, arguments, apart, declared_before)
+    kinds = _kinds_learnt(open_file(protected, text=text) if file is None else file, guarantee)
+    source, declared = read_with_codes(
+        original, of_original, arguments, apart, declared_before, kinds
+    )
     read = source.whole
     del source
     before = _in_one_piece(read)
@@ -136,6 +144,19 @@ def _with_words(guarantee: Guarantee | None) -> set[str]:
         if terms.kind in {Kind.ORDINAL, Kind.NOMINAL}
         and any(isinstance(code, str) for code in terms.reasons)
     }
+
+
+def _kinds_learnt(release: OpenedFile, guarantee: Guarantee | None) -> dict[str, Kind]:
+    """Say what a new table's columns hold whose kind was learnt, if its original has no types."""
+    learnt = {
+        terms.name
+        for terms in (() if guarantee is None else guarantee.attributes)
+        if terms.kind is Kind.OTHER and terms.domain_source is Source.LEARNT
+    }
+    if not learnt:
+        return {}
+    table = open_table(labelled(release.read()))
+    return {name: table.kind(name) for name in table.names if name in learnt}
 
 
 def _in_one_piece(frame: polars.DataFrame) -> polars.DataFrame:

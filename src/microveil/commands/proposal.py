@@ -105,8 +105,9 @@ def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, Prop
         found, pairs = outlook(look.table, Request.of(asked))
     except MicroveilError as error:
         return f"As it stands it would be refused: {error}"
-    texts = [least for name, least in found.items() if not columns[name].kind.is_numeric]
-    numbers = [least for name, least in found.items() if columns[name].kind.is_numeric]
+    every = [one for own in found.values() for one in own.items()]
+    texts = [least for kind, least in every if not kind.is_numeric]
+    numbers = [least for kind, least in every if kind.is_numeric]
     said = []
     if texts:
         said.append(f"A category needs about {max(texts):,} records to keep its name")
@@ -279,7 +280,7 @@ def _row(name: str, column: ProposedColumn) -> dict[str, Given]:
     return {
         "column": Code(name),
         "role": column.role.value,
-        "kind": column.kind.value,
+        "kind": f"{column.kind.value} (learnt)" if column.is_untyped else column.kind.value,
         "by the file": column.by_file,
         "to type": ", ".join(left),
         "values": f"{column.n_values}",
@@ -309,6 +310,7 @@ def _summed(proposed: ProposedRecipe) -> str:
     parts += [WAYS[entry] for entry in proposed.left]
     total = n_left(proposed)
     if not total:
-        return "No entry is left to type. Confirm roles and types."
+        kinds = "" if any(own.is_untyped for own in proposed.columns.values()) else " and types"
+        return f"No entry is left to type. Confirm roles{kinds}."
     noun = "entry is" if total == 1 else "entries are"
     return f"{total} {noun} left to type: {'; '.join(parts)}."

@@ -55,6 +55,7 @@ class ProposedColumn:
     left: tuple[str, ...]
     n_missing: int
     n_values: int | None  # where values are asked for
+    is_untyped: bool  # its kind is learnt, and is likely to be this one
     step: str | None
 
     @property
@@ -65,7 +66,9 @@ class ProposedColumn:
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What is said of it, whether or not it stands in the recipe."""
-        return tuple(remark for _, remark in self.lines if remark is not None)
+        said = (remark for _, remark in self.lines if remark is not None)
+        # Where there is no recipe, kinds are stated in a form.
+        return tuple(remark for remark in said if remark is not remarks.KIND_LEARNT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +145,11 @@ class _Column:
         return not held <= {*self.own.categories, *self.own.missing_codes}
 
     @property
+    def is_untyped(self) -> bool:
+        """Whether its kind is learnt."""
+        return self.look.learns and self.name in self.look.table.untyped
+
+    @property
     def is_listed(self) -> bool:
         """Whether the file lists all that the column holds."""
         return bool(self.own.categories) and not self.lacks
@@ -163,7 +171,8 @@ def proposed_column(look: Looked, name: str) -> ProposedColumn:
     looks = None if one.is_listed else numeric_look_of(look.table, name)
     if looks is not None:
         lines.append(("", remarks.looks_like(looks)))
-    lines.append((f'type = "{one.kind.value}"', None))
+    stated = f'type = "{one.kind.value}"'
+    lines.append((f"# {stated}", remarks.KIND_LEARNT) if one.is_untyped else (stated, None))
     lines += _domain(one, is_protected=is_protected, role=role)
     lines += _missing(one, found)
     lines += _other(one)
@@ -177,6 +186,7 @@ def proposed_column(look: Looked, name: str) -> ProposedColumn:
         n_missing=0 if found is None else found.n_missing,
         n_values=_n_values(one) if look.show_values else None,
         step=_step(one) if decimals else None,
+        is_untyped=one.is_untyped,
     )
 
 

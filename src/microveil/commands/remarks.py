@@ -131,6 +131,7 @@ NO_NUMBER = Remark(
 )
 UNLISTED = Remark(comment="left out until its categories are listed")
 LEARNT = Remark(comment="learnt within the budget, unless its categories are listed")
+KIND_LEARNT = Remark(comment="likely; learnt within the budget, unless it is stated")
 NEITHER = Remark(comment="neither numbers nor categories: left out")
 DECIMALS_SEEN = Remark(comment="decimals seen in the data: confirm", is_seen=True)
 WHOLE_SEEN = Remark(comment="only whole numbers seen in the data: confirm", is_seen=True)

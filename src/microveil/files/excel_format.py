@@ -96,7 +96,13 @@ class _Sheet:
             if column.dtype == pl.Int64
         }
         fitting(self.path, self.names, found, _line)
-        return frame
+        # Whether all others are at midnight, too, does not matter.
+        alone = [pl.col(name) for name in self.names if name in cells.untyped]
+        midnights = (own.str.contains(_MIDNIGHT).fill_null(value=False) for own in alone)
+        return frame.with_columns(
+            pl.when(is_one).then(own.str.head(10)).otherwise(own)
+            for own, is_one in zip(alone, midnights, strict=True)
+        )
 
 
 def _line(record: int) -> str:

@@ -43,12 +43,14 @@ class Cells:
     stand: nobody calculates with them. ``of_one_kind`` says that a value or a few of another kind,
     007 among numbers, are an error and do not make a column text: else its type would show that
     there is such a record. ``missing`` gives the words of text that stand for a missing value.
+    ``untyped`` columns, whose kind is learnt, are text, each cell as it is by itself.
     """
 
     decimals: Collection[str] = ()
     as_text: Callable[[str], bool] = lambda _name: False
     of_one_kind: Callable[[str], bool] = lambda _name: False
     missing: Callable[[str], Collection[str]] = lambda _name: ()
+    untyped: Collection[str] = ()
 
 
 class Opened(Protocol):

@@ -98,7 +98,7 @@ def labelled(source: SourceFile) -> LabelledTable:
     """Return the table of a file with what the file says of its columns."""
     opened, labels = open_table(source.frame), source.labels
     schema = {name: _column(opened, name, labels.get(name, Labels())) for name in opened.names}
-    return LabelledTable(source.frame, schema)
+    return LabelledTable(source.frame, schema, source.untyped)
 
 
 def _column(table: Table, name: str, labels: Labels) -> ColumnSchema:

@@ -3,7 +3,7 @@
 import hashlib
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,10 +25,11 @@ from microveil.files.formats import (
 )
 from microveil.files.parts import digest_of_parts
 from microveil.files.table_schema import Beside, schema_beside
-from microveil.files.text import TextFormat
+from microveil.files.text import THOUSANDS, TextFormat
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.memory import check_reading
+from microveil.table.spelling import Spelling
 
 Bytes = TypeVar("Bytes")
 
@@ -58,6 +59,7 @@ class SourceFile:
     table: str | None = None
     query: str | None = None
     never_missing: tuple[str, ...] = ()  # columns that never lack a value, as the file declares
+    untyped: Mapping[str, Spelling] = field(default_factory=dict)  # columns whose kind is learnt
 
     @property
     def name(self) -> str:
@@ -117,11 +119,16 @@ class OpenedFile:
 
     def read(self, **how: Any) -> SourceFile:
         """Read the table; see `Cells`."""
-        given, said = Cells(**how), self.beside
+        given, said, text = Cells(**how), self.beside, self.table.text or TextFormat()
+        untyped = frozenset(given.untyped) - said.texts - said.decimals
+        spelling = Spelling(
+            decimal=text.decimal, thousands=THOUSANDS.get(text.thousands, ""), dates=text.dates
+        )
         cells = replace(
             given,
             decimals=said.decimals | frozenset(given.decimals),
-            as_text=lambda name: given.as_text(name) or name in said.texts,
+            as_text=lambda name: given.as_text(name) or name in said.texts or name in untyped,
+            untyped=untyped,
         )
         frame = self.table.read(cells)
         for path, state in self.states.items():
@@ -137,6 +144,7 @@ class OpenedFile:
             table=self.address.table,
             query=self.address.query,
             never_missing=getattr(self.table, "never_missing", ()),
+            untyped={name: spelling for name in self.names if name in untyped},
         )
 
 

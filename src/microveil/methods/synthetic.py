@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from microveil.errors import RequestError
@@ -32,6 +33,7 @@ from microveil.synthesis.one_way_plan import Depth, Learning, OneWayPlan, thresh
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import GridColumn
 from microveil.table.record_rules import kind_in_rules, parse_rule
+from microveil.table.spelling import KINDS
 from microveil.text import listed
 
 __all__ = ["METHODS", "is_learnt", "room_of", "tables_planned"]
@@ -47,6 +49,9 @@ PARTS = {
 # Where a domain is learnt: of delta for thresholds, and of a number's share for counts of single
 # values and for its decimals.
 OF_THRESHOLDS, ATOMS, DECIMALS = Fraction(1, 10), Fraction(15, 100), Fraction(5, 100)
+# And for what kind of values a column holds; more where all records would stand out less than by
+# so many deviations: as large as that none needs to be of a table that cells are counted of.
+OF_KINDS, ALL_STAND_OUT = Fraction(2, 100), 6
 # Numbers of no more values than this are counted instead of cut.
 FEW_VALUES = 32
 # The budget grows by this factor from one level of cuts to the next: where there are two or three,
@@ -90,6 +95,7 @@ class _Budget:
         of_unit = concentrated_budget(epsilon, delta)
         return cls(total=of_unit / max_rows**2, is_concentrated=True)
 
+    @lru_cache(maxsize=256)  # noqa: B019 -- of a budget's few shares, which attributes have alike
     def rates(self, share: Fraction, depth: int) -> tuple[Fraction, ...]:
         """Split a share over levels of cuts: 2 rate of epsilon each, or rate**2 / 2 in rho."""
         growth_of = GROWTH_OF_FEW if depth <= FEW_LEVELS else GROWTH
@@ -201,6 +207,14 @@ class _Planning:
         self, attribute: Attribute, budget: _Budget, share: Fraction, shown: Fraction | None
     ) -> OneWayPlan:
         """Plan what is asked of one attribute by itself; a share of epsilon may be shown."""
+        if attribute.kind_source is Source.LEARNT and budget.is_concentrated:
+            return self._of_each_kind(attribute, budget, share, shown)
+        return self._of_kind(attribute, budget, share, shown)
+
+    def _of_kind(
+        self, attribute: Attribute, budget: _Budget, share: Fraction, shown: Fraction | None
+    ) -> OneWayPlan:
+        """Plan what is asked of an attribute of which it is known what it holds."""
         if is_learnt(attribute) and not budget.is_concentrated:
             raise RequestError(
                 attribute.place,
@@ -226,6 +240,18 @@ class _Planning:
                 "declare them, or pass a larger epsilon",
             )
         return replace(bare, noise=noise, learning=self._learnt(noise))
+
+    def _of_each_kind(
+        self, attribute: Attribute, budget: _Budget, share: Fraction, shown: Fraction | None
+    ) -> OneWayPlan:
+        """Plan what kind an attribute is, and what is asked of it by that: METHODS 11, kinds."""
+        needed = Fraction(ALL_STAND_OUT**2) / (self.choices.n_records**2 * share)
+        of_kinds = max(OF_KINDS, min(needed, Fraction(1, 10)))
+        rest, kinds = share * (1 - of_kinds), _kinds_of(attribute)
+        *others, general = [
+            self._of_kind(attribute.of_kind(kind), budget, rest, shown) for kind in kinds
+        ]
+        return replace(general, kinds=budget.noise(share * of_kinds), others=tuple(others))
 
     def _of_number(self, bare: OneWayPlan, budget: _Budget, share: Fraction) -> OneWayPlan:
         """Plan decimals, atoms and cuts of a number: METHODS section 11, B and C."""
@@ -298,7 +324,8 @@ class _Planning:
         factor = float(WORTH_IT * (1 << LEAST_DEPTH) / (rates[-1] * n_records))
         if attribute.domain is None:
             factor = float(LEAST_CELLS / (root(share) * n_records))
-            remedy = "declare its bounds, or "
+            is_known = attribute.kind_source is not Source.LEARNT
+            remedy = f"declare its bounds{'' if is_known else ' or categories'}, or "
         return RequestError(
             attribute.place,
             "its share of the budget is too small for a distribution: what came out would be worse "
@@ -419,6 +446,11 @@ def _size(attribute: Attribute) -> int:
     return FEW_VALUES if is_learnt(attribute) else min(upper - lower + 1, FEW_VALUES)
 
 
+def _kinds_of(attribute: Attribute) -> tuple[Kind, ...]:
+    """Return what an attribute may turn out to hold, the most general last."""
+    return KINDS if attribute.bounds is None else (Kind.WHOLE, Kind.DECIMAL)
+
+
 def _is_cut(attribute: Attribute) -> bool:
     """Whether an attribute is one of numbers with so many values that cuts serve better."""
     if is_learnt(attribute):
@@ -466,14 +498,32 @@ _LEARNT = (
     "What was not declared was learnt from the table, within the budget: categories, numbers that "
     "many records share, and the bounds and decimals of numbers. A category that few records have "
     "is released as 'other'. For each person, the chance that a label which only they have is "
-    "shown is at most a tenth of delta. Numbers of up to 16 steps from 0 are taken to be public, "
-    "and so are the kind and the type of a column. Drawn numbers reach at most four times as far "
-    "from 0 as the outermost number that was learnt."
+    "shown is at most a tenth of delta. Numbers of up to 16 steps from 0 are taken to be public"
+    "{came}. Drawn numbers reach at most four times as far from 0 as the outermost number that was "
+    "learnt."
+)
+_CAME = ", and so are the kind and the type of {}"
+_KINDS = (
+    "What kind of values a column of the file holds (whole numbers, decimals, dates, true and "
+    "false, or text) was learnt within the budget, too. Each cell was read by itself, and one that "
+    "is no value of its column's kind counts as missing. How the file is written is taken to be "
+    "public: its encoding, its separator, and its header with the names of the columns."
 )
 _FROM_DATA = (
     "Domains, categories or resolutions were read from the data: the epsilon holds for tables with "
     "the same ones."
 )
+
+
+def _learnt(attributes: Sequence[Attribute]) -> list[str]:
+    """Say what was learnt of attributes, and what is public of them."""
+    learnt = [own for own in attributes if is_learnt(own) or own.kind_source is Source.LEARNT]
+    if not learnt:
+        return []
+    untyped = [own for own in learnt if own.kind_source is Source.LEARNT]
+    others = "other columns" if untyped else "a column"
+    came = "" if len(untyped) == len(learnt) else _CAME.format(others)
+    return [_LEARNT.format(came=came), *([_KINDS] if untyped else [])]
 
 
 def _promise(setting: Setting) -> Promise:
@@ -494,7 +544,7 @@ def _promise(setting: Setting) -> Promise:
             _MEASURED.format(rules="other rules" if rules else "rules"),
             *([_RULES.format(rules=listed(rules))] if rules else []),
             *([_CONCENTRATED] if delta else []),
-            *([_LEARNT] if learns else []),
+            *_learnt(setting.attributes),
             *([_FROM_DATA] if from_data else []),
         ),
     )

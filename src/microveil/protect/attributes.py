@@ -16,7 +16,17 @@ from microveil.protect.domains import (
     read_resolution,
 )
 from microveil.protect.request import Request
-from microveil.schema import FINEST, Attribute, Bounds, Categories, Code, Kind, Ordered, Source
+from microveil.schema import (
+    FINEST,
+    YES_NO,
+    Attribute,
+    Bounds,
+    Categories,
+    Code,
+    Kind,
+    Ordered,
+    Source,
+)
 from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
 from microveil.table.table import listed_categories, narrow_float, whole_limits
@@ -31,7 +41,6 @@ __all__ = [
     "refuse_moments",
 ]
 
-YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
 # The dates that there are names for: 0001-01-01 to 9999-12-31.
 CALENDAR = Bounds(lower=Fraction(-719_162), upper=Fraction(2_932_896), source=Source.TYPE)
 # Beyond this many grid units nothing of a domain fits 64 bits.
@@ -52,6 +61,8 @@ def attribute_of(table: Table, name: str, request: Request) -> Attribute:
 
 
 def _declared(table: Table, name: str, request: Request) -> Attribute:
+    if name in table.untyped and request.learns:
+        return _untyped(name, request)
     _refuse_numeric_look(table, name, request)
     categories = declared_categories(table, name, request)
     if categories is not None:
@@ -85,6 +96,31 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
     )
     _refuse_wide_grid(attribute)
     return attribute
+
+
+def _untyped(name: str, request: Request) -> Attribute:
+    """Make the attribute of a column whose kind is learnt: of one with bounds, a number's."""
+    if request.missing != "protect" or name in request.never_missing:
+        raise RequestError(
+            f"attribute '{name}'",
+            "what kind of values it holds is learnt, and cells of another kind count as missing",
+            'state its type in a recipe, or pass missing="protect" and leave it out of '
+            "never_missing",
+        )
+    bounds = _bounds_of(name, Kind.DECIMAL, request)
+    attribute = Attribute(
+        name=name,
+        kind=Kind.OTHER,
+        resolution=Fraction(1),
+        resolution_source=Source.TYPE,
+        domain=bounds,
+        is_learnt=bounds is None,
+        kind_source=Source.LEARNT,
+    )
+    if bounds is None:
+        return attribute
+    _refuse_wide_grid(attribute.of_kind(Kind.DECIMAL))
+    return attribute.of_kind(Kind.DECIMAL)
 
 
 def _or_learn(request: Request) -> str:

@@ -19,7 +19,7 @@ from microveil.protect.parts import Whole
 from microveil.protect.record_rules import check_record_rules
 from microveil.protect.request import NO_LIMIT, Request
 from microveil.protect.units import Units, limited
-from microveil.schema import Attribute, Kind
+from microveil.schema import Attribute, Kind, Source
 from microveil.table import (
     BoundsFromData,
     GridColumn,
@@ -36,6 +36,7 @@ from microveil.table import (
 )
 from microveil.table.table import check_kept
 from microveil.table.threads import in_threads
+from microveil.table.untyped import untyped_column
 
 __all__ = [
     "Opened",
@@ -336,7 +337,8 @@ def _numbers_of_people(
         is_declared = bounds is not None and not isinstance(bounds, BoundsFromData)
         if is_declared or name in request.categories or name not in names:
             continue
-        if table.kind(name).is_numeric and likely_person(table, name):
+        is_number = table.kind(name).is_numeric and likely_person(table, name)
+        if is_number or (name in table.untyped and named_like_person(name)):
             yield RequestError(
                 f"column '{name}'",
                 "it is named like a person's number, which says who somebody is and has no mean",
@@ -365,6 +367,8 @@ def _column(
     """Read a column, round it to its grid and hold it against its domain."""
     is_protected, is_synthetic = request.missing == "protect", "new table" in request.method.can
     most = request.protected_unit.max_rows
+    if attribute.kind_source is Source.LEARNT:
+        return untyped_column(table, attribute, clamp=request.outside == "clamp")
     if attribute.is_words:
         keep_missing = is_protected and not attribute.never_missing
         column = words_of_attribute(table, attribute, keep_missing=keep_missing)

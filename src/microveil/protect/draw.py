@@ -24,6 +24,7 @@ from microveil.synthesis.measuring import Counter
 from microveil.table import Numbers, Reasons
 from microveil.table.table import numbered, rebuilt, restored
 from microveil.table.threads import in_threads
+from microveil.table.untyped import typed_as
 
 __all__ = ["Drawn", "draw", "drawn_cells", "names_learnt", "plan_and_draw"]
 
@@ -173,8 +174,10 @@ def draw(
         counter = Counter(planned.synthetic.asked(planned.prepared.columns))
         measurements, new = planned.synthetic.draw(counter, RandomSource.of(seed), progress)
         names = names_learnt(measurements, new)
-        made = {name: restored(planned.table, name, new[name]) for name in names}
-        return Drawn(rebuilt(planned.table, made, ()), measurements, new.repairs)
+        learnt = (own.attribute for own in measurements.attributes if own.kinds is not None)
+        table = typed_as(planned.table, learnt)
+        made = {name: restored(table, name, new[name]) for name in names}
+        return Drawn(rebuilt(table, made, ()), measurements, new.repairs)
     drawing = _Drawing.of(planned.prepared, seed, progress)
     tasks = [
         (place, number, plan, part.reasons.get(plan.attribute.name))

@@ -239,10 +239,7 @@ def accounted_of(planned: Plan) -> Accounted | None:
         is_concentrated=is_concentrated,
         promised=planned.claim.epsilon,
         delta=planned.claim.delta,
-        learnt=sum(
-            (part.learning.delta for part in plan.attributes if part.learning is not None),
-            Fraction(0),
-        ),
+        learnt=sum(map(_delta, plan.attributes), Fraction(0)),
         attributes={
             part.attribute.name: times * _own(part, is_concentrated=is_concentrated)
             for part in plan.attributes
@@ -252,7 +249,15 @@ def accounted_of(planned: Plan) -> Accounted | None:
     )
 
 
+def _delta(part: OneWayPlan) -> Fraction:
+    learning = [own.learning for own in part.each if own.learning is not None]
+    return max((own.delta for own in learning), default=Fraction(0))
+
+
 def _own(part: OneWayPlan, *, is_concentrated: bool) -> Fraction:
+    if part.kinds is not None:  # one kind is taken
+        of_kinds = [_own(own, is_concentrated=is_concentrated) for own in part.each]
+        return _noise(part.kinds) + max(of_kinds)
     # A level of cuts costs 2 rate of epsilon, rate**2 / 2 of rho; one depth is taken, or cells.
     ways = [
         sum((rate**2 / 2 if is_concentrated else 2 * rate) for rate in depth.rates)

@@ -21,7 +21,7 @@ from microveil.protect.plan import Plan
 from microveil.schema import Attribute
 from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measuring import Counter
-from microveil.synthesis.one_way_plan import OneWayPlan
+from microveil.synthesis.one_way_plan import OneWayPlan, with_kind_held
 from microveil.synthesis.tables import axis_of, bin_masses
 from microveil.table import GridColumn
 from microveil.table.threads import in_threads
@@ -139,6 +139,7 @@ def stand_in(attributes: Sequence[Attribute], n_records: int) -> tuple[GridColum
 
 def _of_distribution(part: OneWayPlan, column: GridColumn) -> Expectation:
     """Draw the distribution of an attribute in a new table, by seeds of its own."""
+    part, column = with_kind_held(part, column)
     draws = DRAWS if len(column.values) <= LARGE else DRAWS_OF_LARGE
     sources = [RandomSource.seeded(number) for number in range(draws)]
     distance = math.fsum(_distance(part, column, one) for one in sources) / draws

@@ -25,7 +25,7 @@ from microveil.protect.notes import plan_notes
 from microveil.protect.parts import in_part
 from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request
-from microveil.schema import Attribute
+from microveil.schema import Attribute, Kind
 from microveil.table import GridColumn, Reasons, Table
 from microveil.table.memory import check_protecting, columns_at_once
 from microveil.table.threads import FEW_VALUES, in_threads
@@ -247,11 +247,13 @@ def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     }
 
 
-def outlook(table: Table, request: Request) -> tuple[dict[str, int], ExpectedPairs | None]:
+def outlook(
+    table: Table, request: Request
+) -> tuple[dict[str, dict[Kind, int]], ExpectedPairs | None]:
     """Say by public figures what a request for a new table can show of the attributes it names.
 
-    From how many records on a value is shown, by attribute of what is learnt, and how many pairs
-    can be measured. An error where the budget is not enough.
+    From how many records on a value is shown, by attribute of what is learnt and by what it may
+    turn out to hold, and how many pairs can be measured. An error where the budget is not enough.
     """
     names = request.attributes or ()
     attributes = [attribute_of(table, name, request) for name in names]
@@ -260,9 +262,12 @@ def outlook(table: Table, request: Request) -> tuple[dict[str, int], ExpectedPai
     choices = choices_of([*names], table.n_records, request)
     plan = request.method.plan(columns, choices)
     shown = {
-        part.attribute.name: part.learning.threshold
+        part.attribute.name: {
+            own.attribute.kind: own.learning.threshold
+            for own in part.each
+            if own.learning is not None and not own.learning.is_declared
+        }
         for part in plan.attributes
-        if part.learning is not None and not part.learning.is_declared
     }
     return shown, expected_pairs([part.attribute for part in plan.attributes], choices)
 

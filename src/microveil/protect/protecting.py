@@ -269,7 +269,8 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         return release
     # The room above, which is loaded where it is asked for.
     above = import_module("microveil.commands.files")
-    held: Release = above.with_findings(release, planned, table, asked)
+    original = above.original_of(planned, drawn, table)
+    held: Release = above.with_findings(release, planned, original, asked)
     return held
 
 

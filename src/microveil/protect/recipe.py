@@ -97,7 +97,8 @@ def _form(known: tuple[Argument, ...]) -> Any:
             top[argument.name] = (entry, None)
         if argument.of_part:
             of_part[argument.name] = (entry, None)
-    of_attribute["type"] = (DECLARED["types"].entry, ...)
+    # Where the kinds of a file's columns are learnt, none is stated.
+    of_attribute["type"] = (DECLARED["types"].entry | None, None)
     of_attribute["ordered"] = of_attribute["categories_from_data"] = (bool | None, None)
     attribute = made("Attribute", **of_attribute)
     top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
@@ -108,7 +109,7 @@ def _form(known: tuple[Argument, ...]) -> Any:
 
 def _numbers_protected(asked: Mapping[str, Any]) -> int:
     types = asked.get("types", {})
-    return sum(Kind(types[name]).is_numeric for name in asked.get("attributes", ()))
+    return sum(Kind(types[n]).is_numeric for n in asked.get("attributes", ()) if n in types)
 
 
 # What recipes from before 0.2 asked for that means something else since: how their arguments
@@ -368,7 +369,7 @@ def _of_attributes(
     kept = [name for name, entry in entries.items() if entry["role"] == Role.NON_CONFIDENTIAL]
     # Attributes even where nothing is left to protect: a recipe's silence chooses no column.
     asked: dict[str, Any] = {
-        "types": {name: entry["type"] for name, entry in entries.items()},
+        "types": {name: entry["type"] for name, entry in entries.items() if "type" in entry},
         "attributes": chosen,
         **({"keep": kept} if kept else {}),
     }
@@ -388,7 +389,7 @@ def _is_protected(entry: Mapping[str, Any], *, has_lists: bool) -> bool:
     """Whether a recipe asks to protect an attribute: by its role, if it has numbers or a list."""
     has_domain = has_lists or bool(entry.get("bounds") or entry.get("categories"))
     may_be = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
-    return may_be and (has_domain or Kind(entry["type"]).is_numeric)
+    return may_be and (has_domain or "type" not in entry or Kind(entry["type"]).is_numeric)
 
 
 def _marked(listed: Any, entry: Mapping[str, Any]) -> Any:

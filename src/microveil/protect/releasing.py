@@ -17,6 +17,8 @@ import numpy as np
 from microveil.files.formulas import begins_like_formula
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
+from microveil.methods.synthetic import DEEP_ENOUGH
+from microveil.noise.counts import NoisyCounts
 from microveil.protect.claims import as_value, declared_missing, released_labels
 from microveil.protect.draw import Drawn
 from microveil.protect.exact_audit import audit_of
@@ -25,6 +27,9 @@ from microveil.protect.notes import said
 from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.protect.release import Manifest, Release
 from microveil.schema import Kind, Source
+from microveil.synthesis.kinds import are_words_there, share_of_cells
+from microveil.synthesis.one_way import AttributeMeasured
+from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.table import (
     ColumnSchema,
     Labels,
@@ -32,11 +37,14 @@ from microveil.table import (
     numbers_of_attribute,
     numeric_look_of,
 )
-from microveil.text import one_line
+from microveil.table.spelling import CELLS
+from microveil.text import listed, one_line
 from microveil.text.figures import figure
 
 __all__ = ["released"]
 
+# A column of text is spoken of where so large a share of its cells are numbers or dates.
+MOSTLY = 0.5
 _custodian = functools.partial(said, "custodian")
 COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
 
@@ -51,7 +59,7 @@ def released(
 ) -> Release:
     """Make the release of a plan, with notes on its files, and more entries for its manifest."""
     schema = _schema(planned, drawn)
-    manifest = _manifest(planned, progress)
+    manifest = _manifest(planned, drawn, progress)
     return Release(
         data=drawn.data,
         measurements=drawn.measurements,
@@ -59,6 +67,7 @@ def released(
         notes=(
             *planned.notes,
             *_of_learnt(drawn),
+            *_of_kinds(planned, drawn),
             *_of_repairs(drawn),
             *notes,
             *_of_labels(planned, schema),
@@ -115,6 +124,37 @@ def _of_learnt(drawn: Drawn) -> Iterator[str]:
     yield from said("notes", {"formulas": found}, formulas=_in_a_line(found))
 
 
+def _of_kinds(planned: Plan, drawn: Drawn) -> Iterator[str]:
+    """Say what is to be known of kinds that were learnt, by what was measured: all of it public."""
+    untyped = _untyped(drawn)
+    parts = {part.attribute.name: part for part in planned.attributes}
+    mixed, words, rough = dict[str, float](), list[str](), list[str]()
+    for name, own, cells in untyped:
+        kind, part = own.attribute.kind, parts[name]
+        assert isinstance(part, OneWayPlan)  # noqa: S101 -- of a new table
+        if not kind.is_numeric:
+            share = share_of_cells(cells, Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
+            mixed |= {name: share} if share >= MOSTLY else {}
+            continue
+        if are_words_there(cells):
+            words.append(name)
+        plan = part.of_kind(kind)
+        rough += [name] if plan.is_number and plan.worth < DEEP_ENOUGH else []
+    shares = ", ".join(f"{one_line(name)} ({100 * share:.0f} %)" for name, share in mixed.items())
+    holds = {"kinds-mixed": mixed, "words-for-nothing": words, "rough": rough}
+    return said("notes", holds, mixed=shares, words=_in_a_line(words), rough=listed(rough))
+
+
+def _untyped(drawn: Drawn) -> list[tuple[str, AttributeMeasured, NoisyCounts]]:
+    """Return what was measured of columns whose kind was learnt, but for those left out."""
+    measured = () if drawn.measurements is None else drawn.measurements.attributes
+    return [
+        (own.attribute.name, own, own.kinds)
+        for own in measured
+        if own.kinds is not None and not own.is_unknown
+    ]
+
+
 def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[str]:
     """Say which labels and codes of the file go out, and which are not declared."""
     labels = planned.table.labels
@@ -144,7 +184,7 @@ def _declared_codes(planned: Plan) -> MissingCodes:
     return MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
 
 
-def _manifest(planned: Plan, progress: Callable[[str], None]) -> dict[str, Any]:
+def _manifest(planned: Plan, drawn: Drawn, progress: Callable[[str], None]) -> dict[str, Any]:
     """Describe a plan, what was found out about it and the software that carried it out."""
     progress("auditing")
     audited, expected = audit_of(planned), expectations(planned)
@@ -157,6 +197,7 @@ def _manifest(planned: Plan, progress: Callable[[str], None]) -> dict[str, Any]:
         *_of_cells(planned),
         *_custodian({"advised-error": expected and is_advised}, error=average(expected)),
     ]
+    told += _of_cells_read(planned, drawn)
     for name, look in looks.items():
         told += _custodian({"numeric-look": True}, name=name, look=look)
     found: dict[str, Any] = {
@@ -192,6 +233,23 @@ def _numeric_looks(planned: Plan) -> dict[str, str]:
     names = planned.prepared.left_out
     looks = {name: numeric_look_of(planned.table, name) for name in names}
     return {name: look for name, look in looks.items() if look is not None}
+
+
+def _of_cells_read(planned: Plan, drawn: Drawn) -> Iterator[str]:
+    """Say how many cells are none of the kind of their column, and what text looks like."""
+    for name, own, _ in _untyped(drawn):
+        kind = own.attribute.kind
+        if not kind.is_numeric:
+            look = numeric_look_of(planned.table, name)
+            yield from _custodian({"text-look": look}, name=name, look=look)
+            continue
+        column = planned.prepared.column(planned.prepared.names.index(name)).untyped
+        counts = {} if column is None else dict(zip(CELLS, column.counts().tolist(), strict=True))
+        fit = {Kind.WHOLE, Kind.DECIMAL} if kind in {Kind.WHOLE, Kind.DECIMAL} else {kind}
+        odd = sum(n for what, n in counts.items() if isinstance(what, Kind) and what not in fit)
+        n_words = counts.get("word for nothing", 0)
+        holds = {"odd-cells": odd, "cells-with-words": n_words}
+        yield from _custodian(holds, name=name, kind=kind.value, odd=odd, n_words=n_words)
 
 
 def _of_units(planned: Plan) -> Iterator[str]:

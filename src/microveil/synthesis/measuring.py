@@ -1,11 +1,11 @@
 """All that looks at the data of a new table: counts of records, and which tables are measured.
 
-A counter has the `histogram` of a column over its domain, the `values`, `words` or `decimals` of
-one without a domain, its coarse `cells`, its values `coded` against candidate cuts, and the cross
-counts of `pairs` of columns (or of triples) by their bins, which are set in between. What it
-returns is exact and no release: noise is added by whoever asks. A counter of records that lie
-elsewhere has these, `n_records`, `n_candidates`, `adopt` and `set_bins` too; nothing else sees a
-value.
+A counter has the `kinds` of a column's cells, where no file says what they are, and takes them as
+one; the `histogram` of a column over its domain, the `values`, `words` or `decimals` of one without
+a domain, its coarse `cells`, its values `coded` against candidate cuts, and the cross counts of
+`pairs` of columns (or of triples) by their bins, which are set in between. What it returns is exact
+and no release: noise is added by whoever asks. A counter of records that lie elsewhere has these
+but for `kinds`, `n_records`, `n_candidates`, `adopt` and `set_bins` too; nothing else sees a value.
 """
 
 import math
@@ -30,6 +30,7 @@ from microveil.synthesis.model import junction_tree
 from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
 from microveil.table.threads import in_threads, pieces
+from microveil.table.untyped import UntypedColumn
 
 __all__ = [
     "CANDIDATES",
@@ -89,7 +90,22 @@ class Counter:
     @property
     def n_records(self) -> int:
         """How many records the columns have, those without a value among them."""
-        return _length(self.columns[0])
+        return self.columns[0].n_records
+
+    def kinds(self, column: int) -> Whole:
+        """Count a column's cells by what each is, in the order of `CELLS`."""
+        untyped = self._untyped(column).looked_at()
+        self.columns[column] = replace(self.columns[column], untyped=untyped)
+        return untyped.counts()
+
+    def take_as(self, column: int, attribute: Attribute) -> None:
+        """Take the cells of a column as values of the kind that was learnt of it."""
+        self.columns[column] = self._untyped(column).as_kind(attribute)
+
+    def _untyped(self, column: int) -> UntypedColumn:
+        untyped = self.columns[column].untyped
+        assert untyped is not None  # noqa: S101 -- it is asked of no other column
+        return untyped
 
     def histogram(self, column: int) -> Whole:
         """Count a column's records by value of its domain, and last those without one."""
@@ -163,7 +179,7 @@ class Counter:
         grid = self.columns[column]
         lower, _ = grid.attribute.grid_bounds or (0, 0)
         absent = axis.n_bins - 1 if axis.groups is None else int(axis.groups[-1])
-        bins = np.empty(_length(grid), np.min_scalar_type(axis.n_bins - 1))
+        bins = np.empty(grid.n_records, np.min_scalar_type(axis.n_bins - 1))
         for records, present, missing in _batches(grid):
             if axis.groups is None:
                 assert isinstance(codes, JitteredCodes)  # noqa: S101 -- made by this counter
@@ -239,13 +255,9 @@ def is_atom(values: NDArray[np.signedinteger[Any]], atoms: Whole) -> Mask:
     return np.asarray(atoms[place] == values)
 
 
-def _length(grid: GridColumn) -> int:
-    return grid.n_present if grid.missing is None else len(grid.missing)
-
-
 def _batches(grid: GridColumn) -> Iterator[tuple[slice, slice, Mask | None]]:
     """Yield records batch by batch, the places of their values, and which of them have none."""
-    done, n_records = 0, _length(grid)
+    done, n_records = 0, grid.n_records
     for start in range(0, n_records, BATCH):
         records = slice(start, min(start + BATCH, n_records))
         missing = None if grid.missing is None else grid.missing[records]
@@ -272,6 +284,13 @@ class TablesPlan:
     parts: int
     target: int | None = None
     halves: dict[int, int | None] = field(default_factory=dict)
+
+    def half(self, number: int, planned: Attribute, learnt: Attribute) -> dict[int, int | None]:
+        """Return where an attribute is cut in two, if it is, in steps that were learnt."""
+        if number not in self.halves:
+            return {}
+        at = self.halves[number]
+        return {number: at and math.ceil(at * planned.resolution / learnt.resolution)}
 
 
 def choose_and_measure(

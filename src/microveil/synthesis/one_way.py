@@ -79,7 +79,8 @@ class AttributeMeasured:
     last the same; of one with cuts alone the records with and without a value, where missing is
     protected. ``rates`` are those of the exponential mechanism by level of ``cuts``, and ``cells``
     are measured in their place where too few records are left for them. Where ``has_rest``, the
-    last category is the rest of the records: nobody counted them.
+    last category is the rest of the records: nobody counted them. ``kinds`` are the counts of
+    cells by what they are, where it was learnt of these what the attribute holds.
     """
 
     attribute: Attribute
@@ -92,6 +93,7 @@ class AttributeMeasured:
     candidates: Candidates | None = None
     n_records: int = 0
     has_rest: bool = False
+    kinds: NoisyCounts | None = None
 
     @property
     def is_unknown(self) -> bool:
@@ -145,6 +147,10 @@ class AttributeMeasured:
         cls, attribute: Attribute, contents: Mapping[str, Any], n_records: int
     ) -> "AttributeMeasured":
         """Make what was measured of its plain values; ValueError if it is not of the domain."""
+        if "kinds" in contents:
+            rest = {name: value for name, value in contents.items() if name != "kinds"}
+            found = cls.from_dict(_of_kind(attribute, contents["kinds"]), rest, n_records)
+            return replace(found, kinds=NoisyCounts.from_dict(contents["kinds"]))
         attribute, kind = _learnt(attribute, contents), contents["kind"]
         lower, upper = attribute.grid_bounds or (0, 0)
         if kind == "counts":
@@ -178,9 +184,12 @@ class AttributeMeasured:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was measured as plain values; positions in grid units of the attribute."""
+        if self.kinds is not None:
+            kinds = {"learnt": self.attribute.kind.value, **self.kinds.to_dict()}
+            return {"kinds": kinds, **replace(self, kinds=None).to_dict()}
         counts, categories = self.counts and self.counts.to_dict(), self.attribute.categories
         learnt: dict[str, Any] = {}
-        if self.attribute.domain_source is Source.LEARNT:
+        if Source.LEARNT in (self.attribute.domain_source, self.attribute.resolution_source):
             domain = self.attribute.written_domain
             learnt = {"domain": list(domain or ()), "resolution": str(self.attribute.resolution)}
         if self.candidates is None:
@@ -235,8 +244,15 @@ def _learnt(attribute: Attribute, contents: Mapping[str, Any]) -> Attribute:
         attribute,
         resolution=resolution,
         resolution_source=Source.LEARNT,
-        domain=Bounds(lower=ends[0], upper=ends[1], source=Source.LEARNT),
+        domain=attribute.domain or Bounds(lower=ends[0], upper=ends[1], source=Source.LEARNT),
     )
+
+
+def _of_kind(attribute: Attribute, contents: Mapping[str, Any]) -> Attribute:
+    """Give an attribute the kind that was learnt; of listed categories it is that of text."""
+    kind = Kind(contents["learnt"])
+    found = attribute if kind is Kind.NOMINAL else attribute.of_kind(kind)
+    return replace(found, kind_source=Source.LEARNT)
 
 
 def _number(end: Any) -> Fraction:

@@ -21,10 +21,20 @@ from microveil.noise.noise import RandomSource
 from microveil.noise.passing import passing
 from microveil.schema import Attribute, Bounds, Kind, Source, widest
 from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
+from microveil.synthesis.kinds import kind_shown
 from microveil.synthesis.measuring import Counter, Tally
 from microveil.synthesis.one_way import AttributeMeasured, Cells, with_categories
+from microveil.table import GridColumn
 
-__all__ = ["CLEARLY", "Depth", "Learning", "OneWayPlan", "measured_again", "threshold"]
+__all__ = [
+    "CLEARLY",
+    "Depth",
+    "Learning",
+    "OneWayPlan",
+    "measured_again",
+    "threshold",
+    "with_kind_held",
+]
 
 Whole = NDArray[np.int64]
 # Attributes of a table, and draws of a plan, have them in common.
@@ -96,9 +106,11 @@ class OneWayPlan:
     Without atoms it is that on the number of records with and without one, and None unless missing
     is protected. Which depth is taken hangs on how many records are left, as noisy counts have it;
     where none is worth its budget coarse ``cells`` are counted. ``decimals`` is the noise on how
-    many decimals values have. ``share`` is of epsilon all that is spent on it; None where it is in
-    tables with others too, or the budget is one of rho: then the epsilon of the whole alone bounds
-    what it shows.
+    many decimals values have. Where the kind of a column is learnt, ``kinds`` is the noise on how
+    many cells are of each, and ``others`` are the plans of what it may turn out to hold, from the
+    least general on; the most general is planned here. ``share`` is of epsilon all that is spent on
+    it; None where it is in tables with others too, or the budget is one of rho: then the epsilon of
+    the whole alone bounds what it shows.
     """
 
     attribute: Attribute
@@ -110,6 +122,8 @@ class OneWayPlan:
     cells: CountNoise | None = None
     learning: Learning | None = None
     decimals: CountNoise | None = None
+    kinds: CountNoise | None = None
+    others: "tuple[OneWayPlan, ...]" = ()
     # No record is in a cluster, no cell is anybody's, and no value is known before the draw.
     missing: None = None
     n_clusters: int = 0
@@ -152,10 +166,25 @@ class OneWayPlan:
             return Fraction(0)
         return self.rates[-1] * self.n_records / (1 << len(self.rates))
 
+    @property
+    def each(self) -> "tuple[OneWayPlan, ...]":
+        """The plans of all that it may turn out to hold; itself, where that is known."""
+        return (*self.others, replace(self, kinds=None, others=()))
+
+    def of_kind(self, kind: Kind) -> "OneWayPlan":
+        """Return its plan where it turns out to be of a kind."""
+        return next(own for own in self.each if own.attribute.kind is kind)
+
     def measured(
         self, counter: Counter, number: int, source: RandomSource
     ) -> tuple[AttributeMeasured, Codes | None]:
         """Ask for what is planned of a column; return codes of cuts too: their jitter is secret."""
+        if self.kinds is not None:
+            cells = NoisyCounts.of(counter.kinds(number), self.kinds, source)
+            part = self.of_kind(kind_shown(cells, [own.attribute.kind for own in self.each]))
+            counter.take_as(number, part.attribute)
+            found, codes = part.measured(counter, number, source)
+            return replace(found, kinds=cells), codes
         if self.is_number:
             return _numbers(self, counter, number, source)
         if self.learning is not None:
@@ -185,6 +214,9 @@ class OneWayPlan:
         }
         if learning is not None:
             found |= {"shown_from": learning.threshold, "delta": float(learning.delta)}
+        if self.kinds is not None:
+            own = {part.attribute.kind.value: part.to_dict() for part in self.each}
+            return {**found, "kind_deviation": self.kinds.variance**0.5, "by_kind": own}
         if self.is_computed:
             return {**found, "computed": True}
         if self.is_number:
@@ -192,6 +224,18 @@ class OneWayPlan:
             return {**found, "depth": len(rates), "rates": rates}
         assert self.noise is not None  # noqa: S101 -- all values are counted
         return {**found, "standard_deviation": self.noise.variance**0.5}
+
+
+def with_kind_held(part: OneWayPlan, column: GridColumn) -> tuple[OneWayPlan, GridColumn]:
+    """Take the kind that the cells of a column show as known: what is left of both."""
+    if part.kinds is None:
+        return part, column
+    if column.untyped is None:  # it stands in for one
+        return part.each[-1], column
+    untyped = column.untyped.looked_at()
+    cells = NoisyCounts(steps=untyped.counts() << part.kinds.bits, noise=part.kinds)
+    held = part.of_kind(kind_shown(cells, [own.attribute.kind for own in part.each]))
+    return held, untyped.as_kind(held.attribute)
 
 
 def _categories(

@@ -100,8 +100,8 @@ class SyntheticPlan:
             part = self.attributes[number]
             progress(f"measuring {part.attribute.name}")
             measured, codes = part.measured(counter, number, streams[number])
-            parts, halves = (1, {}) if tables is None else (tables.parts, tables.halves)
-            axis = axis_at(number, measured, parts, halves)
+            half = {} if tables is None else tables.half(number, part.attribute, measured.attribute)
+            axis = axis_at(number, measured, 1 if tables is None else tables.parts, half)
             if tables is not None:  # at once: the codes are needed no more
                 counter.set_bins(number, axis, codes)
             return measured, axis
@@ -110,12 +110,16 @@ class SyntheticPlan:
         found = in_threads(one_way, numbers, len(numbers) * self.n_records)
         attributes, axes = zip(*found, strict=True)
         computed = tuple(part.attribute for part in self.computed)
+        halves: dict[int, int | None] = {}
+        for number, part in enumerate(self.attributes):
+            known = attributes[number].attribute
+            halves |= {} if tables is None else tables.half(number, part.attribute, known)
         own = Measurements(
             n_records=self.n_records,
             attributes=attributes,
             tables={},
             parts=1 if tables is None else tables.parts,
-            halves={} if tables is None else tables.halves,
+            halves=halves,
             rules=self.rules,
             computed=computed,
         )

@@ -69,10 +69,12 @@ def open_table(
     (<Kind.WHOLE: 'whole number'>, <Kind.OTHER: 'text'>)
     """
     said: dict[str, Labels] = {}
+    untyped = table.untyped if isinstance(table, LabelledTable) else {}
     if isinstance(table, LabelledTable):
         said = {name: column.labels for name, column in table.schema.items()}
         table = table.frame
     opened = table if isinstance(table, Table) else _seen(table)
+    opened = replace(opened, untyped=untyped) if untyped else opened
     if said:
         labels = {
             name: fitting(own, opened.kind(name), is_text=is_text(opened, name))
@@ -85,7 +87,7 @@ def open_table(
         raise DataError(
             "table", "one record cannot be hidden among others", "pass a table of at least two"
         )
-    for name in (name for name in opened.names if name in stated):
+    for name in (n for n in opened.names if n in stated and n not in opened.untyped):
         opened = _stated(opened, name, stated[name], most)
     return replace(opened, missing=codes_of_table(opened, missing)) if missing else opened
 

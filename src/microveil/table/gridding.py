@@ -5,9 +5,10 @@ An error names the records that break a rule by how many they are and by the fir
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
@@ -15,7 +16,10 @@ from microveil.kernels import grid as kernel
 from microveil.schema import Attribute, Source, widest
 from microveil.table.cells import spread
 from microveil.table.restore import Numbers, Reasons
-from microveil.table.table import Table, coded_words
+from microveil.table.table import Table, coded_words, words_coded
+
+if TYPE_CHECKING:
+    from microveil.table.untyped import UntypedColumn
 
 __all__ = [
     "GridColumn",
@@ -24,6 +28,7 @@ __all__ = [
     "on_grid",
     "outside_error",
     "words_of_attribute",
+    "words_on_grid",
 ]
 
 # Grid units of a learnt number go so far at most, which no record changes: a whole number, so that
@@ -50,6 +55,14 @@ class GridColumn:
     missing: NDArray[np.bool_] | None  # (n_records,), None where no value is missing
     reasons: Reasons | None = None  # where the attribute keeps them apart
     words: Sequence[str] = ()  # which values are positions in, where no list is declared
+    untyped: "UntypedColumn | None" = None  # the cells themselves, where their kind is learnt
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        if self.untyped is not None:
+            return self.untyped.n_records
+        return len(self.values) if self.missing is None else len(self.missing)
 
     @property
     def n_present(self) -> int:
@@ -94,7 +107,20 @@ class GridColumn:
 
 def words_of_attribute(table: Table, attribute: Attribute, *, keep_missing: bool) -> GridColumn:
     """Read a column of text of which no list is declared: positions among its own words."""
-    places, words = coded_words(table, attribute.name, table.n_records) or (np.zeros(0, int), ())
+    coded = coded_words(table, attribute.name, table.n_records)
+    places, words = coded or (np.zeros(0, int), ())
+    return _of_words(places, words, attribute, keep_missing=keep_missing)
+
+
+def words_on_grid(words: polars.Series, attribute: Attribute) -> GridColumn:
+    """Make a column of words, null where missing, see `words_of_attribute`."""
+    places, listed = words_coded(words, len(words)) or (np.zeros(0, int), ())
+    return _of_words(places, listed, attribute, keep_missing=True)
+
+
+def _of_words(
+    places: NDArray[Any], words: tuple[str, ...], attribute: Attribute, *, keep_missing: bool
+) -> GridColumn:
     # Empty text is first, and is missing.
     has_empty = bool(words) and words[0] == ""
     missing = places == 0 if has_empty else np.zeros(len(places), dtype=np.bool_)

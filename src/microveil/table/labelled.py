@@ -11,6 +11,8 @@ from microveil.schema import Categories, GivenCode, Kind
 if TYPE_CHECKING:
     import polars
 
+    from microveil.table.spelling import Spelling
+
 __all__ = ["ColumnSchema", "LabelledTable", "Labels", "fitting", "only"]
 
 # What a code of a column of a kind is.
@@ -110,10 +112,14 @@ class LabelledTable:
         The table, shape (n_records, n_columns).
     schema : mapping of str to ColumnSchema
         By column, in the table's order.
+    untyped : mapping of str to Spelling
+        Columns of a file without types whose kind is to be learnt: their cells are text, and how
+        numbers and dates are written there.
     """
 
     frame: "polars.DataFrame | polars.LazyFrame"
     schema: Mapping[str, ColumnSchema]
+    untyped: "Mapping[str, Spelling]" = field(default_factory=dict)
 
     @property
     def n_records(self) -> int:

@@ -7,7 +7,8 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,14 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.schema import EPOCH, Attribute, Kind
 
-__all__ = ["Comparison", "RecordRule", "comparable", "kind_in_rules", "parse_rule"]
+__all__ = [
+    "Comparison",
+    "RecordRule",
+    "comparable",
+    "kind_in_rules",
+    "kinds_of_rules",
+    "parse_rule",
+]
 
 Mask = NDArray[np.bool_]
 # The longer signs first: "<=" begins with "<".
@@ -151,6 +159,32 @@ def parse_rule(text: str, kinds: Mapping[str, Kind]) -> RecordRule:
         condition=found[0][0] if len(found) > 1 else None,
         text=" implies ".join(written for _, written in found),
     )
+
+
+def kinds_of_rules(rules: str | Iterable[str], names: Sequence[str]) -> dict[str, Kind]:
+    """Say what the columns hold that rules name, by what these compare them with.
+
+    What is compared with columns alone, of which no rule says more, holds numbers.
+
+    >>> kinds_of_rules(
+    ...     ["BORN < 1990-01-01", "SINCE >= BORN", "SEX == f implies A <= B"],
+    ...     ["A", "B", "BORN", "SEX", "SINCE", "ELSE"],
+    ... )
+    {'BORN': <Kind.DATE: 'date'>, 'SEX': <Kind.OTHER: 'text'>, 'SINCE': <Kind.DATE: 'date'>,
+    'A': <Kind.DECIMAL: 'decimal'>, 'B': <Kind.DECIMAL: 'decimal'>}
+    """
+    listed = [rules] if isinstance(rules, str) else [one for one in rules if isinstance(one, str)]
+    sides = [side for rule in listed for side in IMPLIES.split(rule.strip())]
+    found = dict[str, Kind]()
+    for with_columns in (False, True):
+        for side in sides:
+            for kind in (Kind.DECIMAL, Kind.DATE, Kind.BOOLEAN, Kind.OTHER):
+                with suppress(RequestError):
+                    own, _ = _comparison(side, {**dict.fromkeys(names, kind), **found}, side)
+                    if with_columns or not own.others:
+                        found |= {name: kind for name in own.columns if name not in found}
+                    break
+    return found
 
 
 def kind_in_rules(attribute: Attribute) -> Kind:

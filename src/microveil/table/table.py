@@ -8,7 +8,7 @@ the values (a pandas index, unused categories, metadata) does not come back.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -23,6 +23,9 @@ from microveil.table.labelled import Labels
 from microveil.table.numeric_text import not_numeric
 from microveil.table.restore import KEEP, RESTORE, Numbers, Reasons, restored_array
 
+if TYPE_CHECKING:
+    from microveil.table.spelling import Spelling
+
 __all__ = [
     "Table",
     "assembled",
@@ -31,7 +34,9 @@ __all__ = [
     "counted_words",
     "is_text",
     "listed_categories",
+    "missing_words",
     "narrow_float",
+    "native_column",
     "numbered",
     "numbered_alike",
     "part_of_column",
@@ -39,6 +44,7 @@ __all__ = [
     "records_taken",
     "restored",
     "whole_limits",
+    "words_coded",
 ]
 
 # Types of polars whose cells decide what a column holds.
@@ -58,6 +64,8 @@ class Table:
     missing: Mapping[str, tuple[Code, ...]] = field(default_factory=dict)
     files: ColumnFiles | None = None  # where columns wait that are made of a lazy table
     kinds: dict[str, Kind] = field(default_factory=dict)  # those that are known
+    # Columns of a file without types whose kind is learnt: text, and how numbers are written there.
+    untyped: "Mapping[str, Spelling]" = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,7 +100,7 @@ class Table:
         column = _column(self, name)
         values, missing = cells.positions(column, name, categories)
         numbers = Numbers(values=values, missing=missing, categories=categories)
-        own = _missing_words(self, name)
+        own = missing_words(self, name)
         if not own:
             return numbers
         which = cells.positions(column, name, own)[0].astype(np.int16)
@@ -118,6 +126,11 @@ def _as_given(table: Table, name: str) -> Any:
     return own
 
 
+def native_column(table: Table, name: str) -> Any:
+    """Return a column as its library has it, of a lazy table read at once."""
+    return _as_given(table, name).to_native()
+
+
 def _column(table: Table, name: str) -> Any:
     """Return a column, a category of numbers as the numbers that it stands for."""
     return cells.numbers_of_category(_as_given(table, name))
@@ -133,7 +146,8 @@ def _typed(table: Table, name: str) -> Any:
     return _column(table, name)
 
 
-def _missing_words(table: Table, name: str) -> tuple[str, ...]:
+def missing_words(table: Table, name: str) -> tuple[str, ...]:
+    """Return what stands for a missing value in a column of text."""
     return tuple(map(str, table.missing.get(name, ())))
 
 
@@ -141,7 +155,7 @@ def _words(table: Table, name: str, first: int | None = None) -> polars.Series:
     """Return a column as text of polars, null where missing or where a code says so."""
     column = _column(table, name)
     words = cells.texts(column if first is None else column[:first], name, others=True)
-    own = _missing_words(table, name) if table.kind(name) is Kind.OTHER else ()
+    own = missing_words(table, name) if table.kind(name) is Kind.OTHER else ()
     return words.set(words.is_in(own), None) if own else words
 
 
@@ -207,7 +221,14 @@ def coded_words(
 
     "" where missing, as `Table.words` has it. None where more words are different than ``most``.
     """
-    words = _words(table, name).fill_null("")
+    return words_coded(_words(table, name), most)
+
+
+def words_coded(
+    words: polars.Series, most: int
+) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+    """Return words as positions in the list of different ones, see `coded_words`."""
+    words = words.fill_null("")
     different = words.unique()
     if len(different) > most:
         return None

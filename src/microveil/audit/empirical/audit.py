@@ -41,7 +41,7 @@ from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_alone, plan_of
 from microveil.protect.recipe import takes
 from microveil.protect.settling import settle
-from microveil.synthesis.one_way_plan import OneWayPlan
+from microveil.synthesis.one_way_plan import OneWayPlan, with_kind_held
 from microveil.table.threads import in_threads
 
 __all__ = ["empirical_audit", "measured"]
@@ -209,7 +209,8 @@ def _of_measurement(
     name, accounted = part.attribute.name, accounted_of(planned)
     assert accounted is not None  # noqa: S101 -- such plans are those of a new table
     prepared = planned.prepared
-    column = prepared.columns[prepared.names.index(name)]
+    # Of what kind it is was learnt before, and is held.
+    part, column = with_kind_held(part, prepared.columns[prepared.names.index(name)])
     *streams, pilots = RandomSource.seeded(audit_seed).spawn(3)
     of_value = None if prepared.units is None else prepared.units.of_values(column.missing)
     experiment = measurement_experiment(part, column, pilots, of_value)
