@@ -56,7 +56,7 @@ def test_an_undeclared_column_has_shares_thresholds_and_steps_and_no_value_is_lo
     age, pay, town = planned(AGE, PAY, TOWN).attributes
     assert age.learning.is_declared
     assert (len(pay.rates), len(town.rates)) == (7, 0)
-    own = concentrated_budget(Fraction(1), Fraction(9, 10**10)) * Fraction(7, 10) / 3
+    own = concentrated_budget(Fraction(1), Fraction(9, 10**10)) * Fraction(6, 10) / 3
     for part in (pay, town):
         assert part.learning.delta == Fraction(1, 10**10) / 2
         assert not part.learning.is_declared

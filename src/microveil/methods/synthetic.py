@@ -39,10 +39,10 @@ from microveil.text import listed
 __all__ = ["METHODS", "is_learnt", "room_of", "tables_planned"]
 
 # Shares of the budget: each attribute's own distribution, the choice of tables, the tables. Where a
-# domain is learnt the first decides which values there are: more served better on simulated tables.
+# domain is learnt the first decides which values there are, too.
 OWN, CHOICE, TABLES = Fraction(55, 100), Fraction(9, 100), Fraction(36, 100)
 PARTS = {
-    "learnt": (Fraction(70, 100), Fraction(5, 100), Fraction(25, 100)),
+    "learnt": (Fraction(6, 10), Fraction(1, 10), Fraction(3, 10)),
     "independent": (Fraction(1), Fraction(0), Fraction(0)),
     "target": (Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)),
 }
