@@ -1,5 +1,6 @@
 """A browser's requests to an application in this process, as far as tests need them."""
 
+import asyncio
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -30,8 +31,12 @@ async def asked(application, method, target, form=None):
     }  # fmt: skip
     parts, started = [], {}
 
+    bodies = [body]
+
     async def receive():
-        return {"type": "http.request", "body": body, "more_body": False}
+        if not bodies:  # the browser stays
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": bodies.pop(), "more_body": False}
 
     async def send(message):
         if message["type"] == "http.response.start":

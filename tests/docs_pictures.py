@@ -7,11 +7,10 @@ __all__ = ["STEPS", "picture"]
 # By the state of the way that a step is shown in.
 STEPS = {
     "1-file": "file",
-    "2-columns": "columns",
+    "2-data": "data",
     "3-promise": "promise",
-    "4-trade-off-figures": "trade-off",
+    "4-trade-off": "trade-off",
     "5-release": "release",
-    "6-result": "result",
 }
 LONGEST = 940
 # Puts another folder in the place of the one that the tests made, in text alone.

@@ -6,7 +6,7 @@ from microveil.app.drafts import Drafts, Proposal
 
 ENTRIES = {
     "AGE": {"role": "confidential", "type": "whole number"},
-    "INCOME": {"role": "confidential", "type": "decimal", "resolution": 0.01},
+    "INCOME": {"role": "confidential", "type": "decimal"},
     "BORN": {"role": "confidential", "type": "date"},
     "SEX": {"role": "quasi-identifier", "type": "text"},
     "ID": {"role": "identifier", "type": "whole number"},
@@ -20,9 +20,7 @@ def drafted(entries=ENTRIES, **recipe):
     proposal = Proposal(
         kinds={name: entry["type"] for name, entry in entries.items()},
         entries=entries,
-        remarks={},
-        request={"missing": "error"},
-        n_records=100,
+        n_records=100_000,
     )
 
     def look(one):
@@ -31,13 +29,7 @@ def drafted(entries=ENTRIES, **recipe):
     return drafts, drafts.note(draft.id, look)
 
 
-def sent(entries=ENTRIES, **changed):
-    """Return the fields of the columns as the page sends them, some of them changed."""
-    fields = {}
-    for number, entry in enumerate(entries.values()):
-        for field in ("lower", "upper", "categories", "codes"):
-            fields[f"{field}-{number}"] = ""
-        fields[f"role-{number}"] = entry["role"]
-        fields[f"type-{number}"] = entry["type"]
-        fields[f"resolution-{number}"] = str(entry.get("resolution", ""))
-    return {**fields, **{name.replace("_", "-"): value for name, value in changed.items()}}
+def fields_of(column):
+    """Return the fields of a column as a browser sends its form: lines in its own way."""
+    fields = {name: said.replace("\n", "\r\n") for name, said in column.values.items() if said}
+    return {"role": "", "type": "", "categories": "", "lower": "", "upper": ""} | fields

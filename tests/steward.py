@@ -14,7 +14,7 @@ from pathlib import Path
 
 __all__ = ["Keyboard", "Mouse", "Page", "Program", "chromium"]
 
-SECONDS = 300  # a comparison on a machine that is busy with other work
+SECONDS = 150  # a comparison on a machine that is busy with other work
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PROGRAMS = ("chromium", "chromium-browser")
 

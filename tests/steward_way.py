@@ -1,4 +1,4 @@
-"""The whole way of a steward over the six steps, on a table invented for it."""
+"""The whole way of a steward over the four screens, on tables invented for it."""
 
 import datetime
 import random
@@ -6,7 +6,7 @@ import time
 
 from steward import SECONDS
 
-__all__ = ["COLUMNS", "begin", "choose_option", "declare", "draw", "people", "promise", "way"]
+__all__ = ["COLUMNS", "begin", "declare", "draw", "go_on", "people", "promise", "survey", "way"]
 
 REGIONS = ("North", "East", "South", "West")
 DEGREES = ("primary", "secondary", "degree")
@@ -17,24 +17,17 @@ COLUMNS = {
     "HOUSEHOLD": {"role": "identifier"},
     "WEIGHT": {"role": "weight"},
     "AGE": {"role": "quasi-identifier", "lower": "16", "upper": "110"},
-    "WAGE": {
-        "role": "confidential",
-        "lower": "0",
-        "upper": "20000",
-        "resolution": "0.01",
-        "codes": "-9",
-    },
+    "WAGE": {"lower": "0", "upper": "20000", "resolution": "0.01", "codes": "-9"},
     "ASKED": {"role": "quasi-identifier", "lower": "2024-01-01", "upper": "2024-12-31"},
-    "REGION": {"role": "quasi-identifier", "categories": "\n".join(REGIONS)},
-    "EDUCATION": {"role": "confidential", "categories": "\n".join(DEGREES), "ordered": True},
-    "CITIZEN": {"role": "confidential"},
+    "REGION": {"categories": "\n".join(REGIONS)},
+    "EDUCATION": {"categories": "\n".join(DEGREES), "ordered": True},
 }
 
 
 def people(path, n_records=3000, seed=5):
     """Write a table of invented people of households, with a weight, dates, text and a code."""
     draw = random.Random(seed)
-    lines = [",".join(COLUMNS)]
+    lines = [",".join([*COLUMNS, "CITIZEN"])]
     household = left = 0
     for person in range(n_records):
         if not left:
@@ -49,19 +42,45 @@ def people(path, n_records=3000, seed=5):
     return path
 
 
+def survey(path, n_records=6000):
+    """Write the invented survey as SPSS does: with titles, value labels and codes for gaps."""
+    import pyreadstat
+
+    from microveil.datasets import survey as module
+
+    frame = module.survey(n_records, 7)
+    names = [name for name in module.LABELS if name in frame.columns]
+    pyreadstat.write_sav(
+        frame,
+        f"{path}",
+        column_labels={name: f"{name.capitalize()} of the person" for name in frame.columns},
+        variable_value_labels={name: {**module.LABELS[name]} for name in names},
+        missing_ranges={name: [*module.MISSING_CODES[name]] for name in names},
+    )
+    return path
+
+
 def begin(hands, name="people.csv"):
     """Take a table, and wait until it was looked at."""
     hands.press(f"text=Take {name}")
-    wait(hands, "form fieldset.column")
+    wait(hands, "table.grid")
+
+
+def open_column(hands, number):
+    """Open the column of a number, by its link in the grid."""
+    hands.press(f"#column-{number} a")
+    wait(hands, ".panel")
 
 
 def declare(hands, columns=COLUMNS):
-    """Declare the columns, one field after another as they stand, all at once in the end."""
-    for number, (_, fields) in enumerate(columns.items()):
+    """Declare columns, one after another; the others are learnt."""
+    for number, (name, fields) in enumerate(columns.items()):
+        open_column(hands, number)
         for field, value in fields.items():
-            what = f"#{field}-{number}"
-            if field in {"categories", "codes"} and not hands.page.locator(what).is_visible():
-                hands.press(f"fieldset.column:nth-of-type({number + 1}) summary")
+            what = f"#{field}"
+            summary = {"categories": "list of its", "codes": "Codes for"}.get(field, "")
+            if summary and not hands.page.locator(what).is_visible():
+                hands.press(f".panel summary:has-text('{summary}')")
             if field in {"role", "type"}:
                 if hands.page.locator(what).input_value() != value:
                     hands.choose(what, value)
@@ -69,45 +88,51 @@ def declare(hands, columns=COLUMNS):
                 hands.tick(what)
             else:
                 hands.write(what, value)
-    hands.press("button[name=all]")
+        hands.press("text=Save this column")
+        hands.page.wait_for_load_state()
+        assert not hands.page.locator("main .errors").count(), name
+
+
+def go_on(hands):
+    """Go on with the columns as they stand, to the promise."""
+    hands.press("text=This is right: go on")
     arrive(hands, "promise")
 
 
-def promise(hands, unit="HOUSEHOLD", max_rows=3, scope="row", epsilon="1", missing=""):
-    """Say who is protected, what may be looked at and how much one may change."""
+def promise(hands, unit=None, max_rows=3, scope="", epsilon="", method=""):
+    """Say who is protected; what else is not said stays as it is proposed."""
+    page = hands.page
     if unit is None:
         hands.tick("#who-record")
     else:
         hands.tick("#who-unit")
+        if page.locator("noscript button").count():
+            hands.press("noscript button[name=look] >> nth=0")
+        page.wait_for_selector("#unit")
         hands.choose("#unit", unit)
         hands.write("#max_rows", f"{max_rows}")
-    if missing:
-        hands.choose("#missing", missing)
-    hands.tick(f"#scope-{scope}")
-    hands.write("#epsilon", epsilon)
+    if scope:
+        hands.tick(f"#scope-{scope}")
+    if method:
+        page.wait_for_selector(f"#method-{method}")
+        hands.tick(f"#method-{method}")
+    if epsilon:
+        hands.write("#epsilon", epsilon)
     hands.press("text=Save and go on")
     arrive(hands, "trade-off")
 
 
-def advise(hands):
-    """Ask what to expect."""
-    hands.press("text=Work out what to expect")
-    wait(hands, "table.options")
-
-
-def choose_option(hands):
-    """Go on with what was asked for."""
-    hands.press("text=Take this one and go on")
-    arrive(hands, "release")
-
-
 def draw(hands, folder="release"):
-    """Draw and write; the result follows."""
-    if hands.page.locator("#folder").input_value() != folder:
+    """Go on from the trade-off, draw and write; the result follows."""
+    page = hands.page
+    if not page.url.endswith("/release"):
+        hands.press("main a:text-is('Go on')")
+        arrive(hands, "release")
+    if page.locator("#folder").input_value() != folder:
+        hands.press("text=Folder and pages")
         hands.write("#folder", folder)
-    hands.press("text=Draw and write")
+    hands.press("main button:has-text('Draw and write')")
     wait(hands, "#guarantee")
-    arrive(hands, "result")
 
 
 def arrive(hands, step):
@@ -134,18 +159,16 @@ def wait(hands, what):
     assert hands.page.locator(what).count(), hands.page.inner_text("main")
 
 
-def way(hands, table="people.csv", columns=COLUMNS, folder="release"):
+def way(hands, table="people.csv", columns=COLUMNS, folder="release", **promised):
     """Go the whole way; yields the name of each state once it is shown."""
     yield "1-file"
     begin(hands, table)
-    yield "2-columns"
+    yield "2-data"
     declare(hands, columns)
+    yield "2-data-declared"
+    go_on(hands)
     yield "3-promise"
-    promise(hands, missing="protect")
+    promise(hands, **promised)
     yield "4-trade-off"
-    advise(hands)
-    yield "4-trade-off-figures"
-    choose_option(hands)
-    yield "5-release"
     draw(hands, folder)
-    yield "6-result"
+    yield "5-release"

@@ -10,11 +10,9 @@ from microveil.app.tasks import TASKS
 from microveil.app.work import State, Work
 
 PEOPLE = "ID,AGE,SEX\n" + "".join(f"{n},{20 + n % 50},{'fm'[n % 2]}\n" for n in range(200))
-DECLARED = {
-    "role-0": "identifier", "type-0": "whole number",
-    "role-1": "confidential", "type-1": "whole number", "lower-1": "0", "upper-1": "120",
-    "role-2": "identifier", "type-2": "text", "all": "yes",
-}  # fmt: skip
+# Of the three columns one is protected: what its form says, and what is set of the others.
+AGE = {"column": "1", "role": "confidential", "type": "whole number", "lower": "0", "upper": "120"}
+LEFT_OUT = {"pick-0": "yes", "pick-2": "yes", "role": "identifier", "set": "picked"}
 PROMISED = {"who": "record", "scope": "vector", "epsilon": "1"}
 
 
@@ -76,3 +74,16 @@ async def saved(ask, draft, step, form):
     """Save a step."""
     shown = await ask("GET", f"{draft}/{step}")
     return await ask("POST", f"{draft}/{step}", {"version": version(shown), **form})
+
+
+async def declared(ask, draft, **age):
+    """Declare the columns, and go on."""
+    await posted(ask, draft, "data", LEFT_OUT)
+    answer = await posted(ask, draft, "column", {**AGE, **age})
+    return answer if answer.status != 303 else await posted(ask, draft, "data", {})
+
+
+async def posted(ask, draft, address, form):
+    """Send a form of the data as it is shown now."""
+    shown = await ask("GET", f"{draft}/data")
+    return await ask("POST", f"{draft}/{address}", {"version": version(shown), **form})

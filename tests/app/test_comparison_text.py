@@ -9,7 +9,7 @@ import pytest
 from microveil.app import tasks
 from microveil.app.tasks import compared
 from microveil.text.document import Document, Strong, items, paragraph, tabulated
-from visited import PROMISED, on, opened, saved
+from visited import AGE, PROMISED, on, opened, posted, saved
 
 pytestmark = pytest.mark.usefixtures("instantly")
 HOSTILE = "**AGE** | `x` <b>_y_</b> {{7*7}}"
@@ -19,12 +19,12 @@ def visited(folder):
     """Compare on a table; return the page that says what was found."""
     columns = {HOSTILE: [20 + n % 50 for n in range(200)], "PAY": [n % 70 for n in range(200)]}
     pl.DataFrame(columns).write_csv(folder / "people.csv")
-    entry = {"role": "confidential", "type": "whole number", "lower": "0", "upper": "120"}
-    declared = {f"{name}-{n}": value for n in range(2) for name, value in entry.items()}
 
     async def visit(ask):
         draft = await opened(ask)
-        assert (await saved(ask, draft, "columns", {**declared, "all": "yes"})).status == 303
+        for number in "01":
+            answer = await posted(ask, draft, "column", {**AGE, "column": number})
+            assert answer.status == 303
         await saved(ask, draft, "promise", PROMISED)
         await ask("POST", f"{draft}/advice", {})
         await ask("POST", f"{draft}/comparison", {})
@@ -43,7 +43,7 @@ def test_the_page_says_the_sentences_of_the_answer_without_marks_of_markdown(tmp
 
     monkeypatch.setitem(tasks.TASKS, "compare", noted)
     page = visited(tmp_path)
-    section = page.partition('aria-labelledby="compare"')[2].partition("</section>")[0]
+    section = page.partition('aria-label="The comparison"')[2].partition("</section>")[0]
     words = " ".join(html.unescape(re.sub(r"<[^>]*>", "", section)).split())
     blocks = found["answer"]["blocks"]
     assert len(blocks) > 3
@@ -52,7 +52,7 @@ def test_the_page_says_the_sentences_of_the_answer_without_marks_of_markdown(tmp
         for text in texts:
             said = " ".join("".join(part["words"] for part in text).split())
             assert said in words
-    assert "<h3>What does best</h3>" in section
+    assert "<h4>What does best</h4>" in section or "<h3>What does best</h3>" in section
     for mark in ("**", "`", "\\|", "|---|", "## "):
         assert mark not in words.replace(HOSTILE, "")
     assert "<b>_y_" not in page
@@ -73,7 +73,7 @@ def test_marks_in_a_text_are_shown_as_they_are(tmp_path, monkeypatch):
 
     monkeypatch.setitem(tasks.TASKS, "compare", answered)
     page = visited(tmp_path)
-    section = page.partition('aria-labelledby="compare"')[2].partition("</section>")[0]
+    section = page.partition('aria-label="The comparison"')[2].partition("</section>")[0]
     shown = html.escape(HOSTILE, quote=False)
     assert section.count(shown) == 5
     assert f"<strong>{shown}</strong>" in section

@@ -6,7 +6,7 @@ import pytest
 
 from drafted import drafted
 from microveil.app import drafts as module
-from microveil.app.drafts import Drafts
+from microveil.app.drafts import Draft, Drafts, StaleDraftError
 
 
 def shown(drafts, draft, kind):
@@ -59,3 +59,19 @@ def test_a_form_that_is_sent_once_more_is_no_conflict():
     once = drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
     again = drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
     assert again == once
+
+
+def test_what_is_undone_is_as_it_was_but_for_what_was_looked_at():
+    """One change after another; a look at the data is not undone, and neither is what it means."""
+    drafts, draft = drafted(epsilon=1)
+    for number, changed in enumerate(({"epsilon": 2}, {"k": 5})):
+        draft = drafts.change(draft.id, number, lambda one, changed=changed: one.asking(**changed))
+    shown(drafts, draft, "data")
+    once = drafts.change(draft.id, 2, Draft.undone, undoes=True)
+    assert once.recipe == {"epsilon": 2, "looked_at": "data"}
+    twice = drafts.change(draft.id, 3, Draft.undone, undoes=True)
+    assert twice.recipe == {"epsilon": 1, "looked_at": "data"}
+    assert not twice.history
+    assert drafts.change(draft.id, 4, Draft.undone, undoes=True).recipe == twice.recipe
+    with pytest.raises(StaleDraftError):
+        drafts.change(draft.id, 0, Draft.undone, undoes=True)

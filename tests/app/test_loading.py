@@ -21,7 +21,7 @@ async def visit(folder):
     async with site.router.lifespan_context(site):
         assert (await asked(site, "GET", "/")).status == 200
         first = {"polars", "numba", "scipy", "numpy"} & set(sys.modules)
-        assert (await asked(site, "GET", "/drafts/none/columns")).status == 404
+        assert (await asked(site, "GET", "/drafts/none/data")).status == 404
     assert "polars" in sys.modules
     print(sorted(heavy | first))
 

@@ -11,17 +11,17 @@ from command import run
 from drafted import drafted
 from microveil.app.drafts import Drafts
 from microveil.app.forms import Form
-from microveil.app.promise_step import promise
-from visited import DECLARED, PROMISED, on, opened, saved, version
+from microveil.app.promise import promise
+from visited import AGE, PROMISED, declared, on, opened, posted, saved, version
 
 pytestmark = pytest.mark.usefixtures("instantly")
-OTHER_BOUNDS = {**DECLARED, "upper-1": "100"}
+OTHER_BOUNDS = {**AGE, "upper": "100"}
 
 
 async def promised(ask, **promise):
     """Write a recipe, up to its promise; return the address of the draft."""
     draft = await opened(ask)
-    await saved(ask, draft, "columns", DECLARED)
+    await declared(ask, draft)
     await saved(ask, draft, "promise", {**PROMISED, **promise})
     return draft
 
@@ -39,7 +39,7 @@ async def looked_at(ask, draft):
 
 @pytest.mark.parametrize(
     ("step", "form"),
-    [("columns", OTHER_BOUNDS), ("columns", {**DECLARED, "role-1": "identifier"}),
+    [("column", OTHER_BOUNDS), ("column", {**AGE, "role": "identifier"}),
      ("promise", {**PROMISED, "epsilon": "2"}), ("promise", {**PROMISED, "scope": "cluster"})],
 )  # fmt: skip
 def test_whatever_is_changed_after_advice_by_the_data_says_so(folder, step, form):
@@ -49,14 +49,15 @@ def test_whatever_is_changed_after_advice_by_the_data_says_so(folder, step, form
         draft = await promised(ask)
         await advised(ask, draft)
         before = await looked_at(ask, draft)
-        await saved(ask, draft, step, form)
+        shown = await ask("GET", f"{draft}/data")
+        await ask("POST", f"{draft}/{step}", {"version": version(shown), **form})
         return before, await looked_at(ask, draft)
 
     assert on(folder, visit) == (None, "data")
 
 
 @pytest.mark.usefixtures("reported")
-@pytest.mark.parametrize("shown", ["result", "documents/custodian"])
+@pytest.mark.parametrize("shown", ["release", "documents/custodian"])
 def test_a_choice_after_the_figures_of_a_release_says_so(folder, shown):
     """The custodian's figures come from the data, as those of advice do."""
 
@@ -111,7 +112,7 @@ def test_figures_that_were_shown_in_one_draft_were_seen_in_each_of_the_table(fol
         await saved(ask, before, "promise", {**PROMISED, "epsilon": "2"})
         after = await promised(ask)
         other = await opened(ask, table="others.csv")
-        await saved(ask, other, "columns", DECLARED)
+        await posted(ask, other, "column", AGE)
         return [await looked_at(ask, draft) for draft in (before, after, other)]
 
     assert on(folder, visit) == ["data", "data", None]
@@ -180,7 +181,7 @@ def test_the_command_does_what_was_done_and_can_be_run_at_once(folder, no_linkag
         chosen = {"public_report": "yes", **({"no_linkage": "yes"} if no_linkage else {})}
         await saved(ask, draft, "release", {"folder": "of May", **chosen})
         (folder / "recipe.toml").write_text((await ask("GET", f"{draft}/recipe.toml")).text)
-        return (await ask("GET", f"{draft}/result")).text
+        return (await ask("GET", f"{draft}/release")).text
 
     command = html.unescape(re.search(r"<pre>(microveil protect .*?)</pre>", on(folder, visit))[1])
     words = shlex.split(command)[1:]

@@ -1,111 +1,131 @@
-"""The promise goes on with a method that can do what was chosen, and the next page takes it."""
+"""The promise goes on with a method that can do what was chosen, and the next screen takes it."""
 
+import html
 import re
 import tomllib
 
 import pytest
 
-from visited import on, opened, saved
+from visited import declared, on, opened, posted, saved
 
 pytestmark = pytest.mark.usefixtures("instantly")
 TABLE = "ID,AGE,SEX\n" + "".join(f"{n // 2},{20 + n % 50},{'fm'[n % 3 > 1]}\n" for n in range(3000))
-UNSAID = {"role-0": "identifier", "type-0": "whole number", "all": "yes"}
-AGE = {"role-1": "confidential", "type-1": "whole number", "lower-1": "0", "upper-1": "120"}
-SEX = {"role-2": "confidential", "type-2": "text", "categories-2": "f\nm"}
-LEFT_OUT = {"role-1": "identifier", "type-1": "whole number", "role-2": "identifier",
-            "type-2": "text"}  # fmt: skip
-COLUMNS = {
-    "numbers": {**LEFT_OUT, **AGE},
-    "categories": {**LEFT_OUT, **SEX},
-    "both": {**AGE, **SEX},
-    "kept beside": {**AGE, "role-2": "non-confidential", "type-2": "text"},
-}
+SEX = {"column": "2", "role": "confidential", "type": "text", "categories": "f\nm"}
 WHO, MISSING = ("record", "unit"), ("", "keep", "protect")
 SCOPES = "row", "vector", "cluster"
 
 
-async def advised(ask, draft):
-    """Ask for advice as the next page does; return what it refuses, and the methods it shows."""
-    answer = await ask("POST", f"{draft}/advice", {})
-    refused = re.findall(r'role="alert">(.*?)</div>', answer.text, re.DOTALL)
-    shown = await ask("GET", f"{draft}/trade-off")
-    return refused, re.findall(r'<label for="option-own">([\w-]+)', shown.text)
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "people.csv").write_text(TABLE)
+    return tmp_path
+
+
+async def columns(ask, draft, kind):
+    """Declare numbers, categories, both, or a column that is kept beside a number."""
+    await declared(ask, draft)
+    if kind in {"categories", "both"}:
+        await posted(ask, draft, "column", SEX)
+    if kind == "categories":
+        await posted(ask, draft, "column", {"column": "1", "role": "identifier"})
+    if kind == "kept beside":
+        await posted(ask, draft, "column", {"column": "2", "role": "non-confidential"})
 
 
 # Of all choices those in which each two come together once.
 @pytest.mark.parametrize(
-    ("columns", "who", "missing", "scope"),
+    ("kind", "who", "missing", "scope"),
     [
-        (columns, WHO[(i + j) % 2], MISSING[j], SCOPES[(i + j) % 3])
-        for i, columns in enumerate(COLUMNS)
+        (kind, WHO[(i + j) % 2], MISSING[j], SCOPES[(i + j) % 3])
+        for i, kind in enumerate(("numbers", "categories", "both", "kept beside"))
         for j in range(3)
     ],
 )
-def test_the_next_page_takes_what_the_promise_offers(tmp_path, columns, who, missing, scope):
+def test_the_next_screen_takes_what_the_promise_offers(folder, kind, who, missing, scope):
     """Whoever is protected, at every scope, however missing cells are treated."""
-    (tmp_path / "people.csv").write_text(TABLE)
     form = {"who": who, "unit": "ID", "max_rows": "2", "missing": missing, "scope": scope,
             "epsilon": "1"}  # fmt: skip
 
     async def visit(ask):
         draft = await opened(ask)
-        await saved(ask, draft, "columns", {**UNSAID, **COLUMNS[columns]})
+        await columns(ask, draft, kind)
         answer = await saved(ask, draft, "promise", form)
         assert answer.status == 303, re.findall(r'class="wrong".*?>(.*?)<', answer.text)
         recipe = tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
-        shown = await ask("GET", f"{draft}/promise")
-        return recipe["method"], shown.text, await advised(ask, draft)
+        await ask("POST", f"{draft}/advice", {})
+        shown = [await ask("GET", f"{draft}/{step}") for step in ("promise", "trade-off")]
+        return recipe["method"], *shown
 
-    method, shown, (refused, own) = on(tmp_path, visit)
-    assert not refused
-    assert own == [method]
-    assert f"{method} (asked for by the recipe)" in shown
+    method, promised, advised = on(folder, visit)
+    assert f'value="{method}" checked' in promised.text
+    assert "would be refused" not in advised.text
+    assert re.findall(r'<label for="option-own">([\w-]+)', advised.text) == [method]
 
 
-def test_a_method_that_was_chosen_gives_way_to_one_that_can(tmp_path):
-    """To hide which cells are missing, said later, is more than a mean of people alike can."""
-    (tmp_path / "people.csv").write_text(TABLE)
-    form = {"who": "record", "scope": "vector", "epsilon": "1"}
+def test_what_cannot_be_combined_is_disabled_with_its_reason(folder):
+    """Nothing is saved by looking; what no method can do is said beside the scope."""
+    form = {"who": "record", "scope": "row", "epsilon": "1", "look": "yes"}
 
     async def visit(ask):
         draft = await opened(ask)
-        await saved(ask, draft, "columns", {**UNSAID, **COLUMNS["numbers"]})
+        await columns(ask, draft, "both")
+        before = (await ask("GET", f"{draft}/recipe.toml")).text
+        looked = await ask("POST", f"{draft}/promise", form)
+        units = await ask("POST", f"{draft}/promise", {
+            **form, "who": "unit", "unit": "ID", "max_rows": "2", "scope": "cluster",
+            "missing": "protect"})  # fmt: skip
+        refused = await saved(ask, draft, "promise", {**form, "look": "", "method": "dp-um"})
+        return looked, units, refused, before == (await ask("GET", f"{draft}/recipe.toml")).text
+
+    looked, units, refused, is_same = on(folder, visit)
+    assert is_same
+    disabled = dict(re.findall(
+        r'value="([\w-]+)" disabled.*?<span class="hint"[^>]*>(.*?)</span>', looked.text, re.DOTALL
+    ))  # fmt: skip
+    assert "it is not covered" in disabled["dp-um"]
+    assert 'value="dp-synthetic" checked' in looked.text
+    assert 'value="idp-cbls" disabled' in units.text
+    assert refused.status == 422
+    assert "it is not covered" in re.search(r'id="method-wrong">(.*?)<', refused.text)[1]
+
+
+def test_public_figures_stand_there_at_once(folder):
+    """A chart against epsilon, the worst columns and each method by column: no value is seen."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        await columns(ask, draft, "both")
+        form = {"who": "record", "scope": "row", "epsilon": "1", "delta": "1e-9"}
         await saved(ask, draft, "promise", form)
-        await saved(ask, draft, "promise", {**form, "missing": "protect"})
-        return await advised(ask, draft)
+        shown = await ask("GET", f"{draft}/trade-off?methods=yes")
+        await saved(ask, draft, "promise", {**form, "epsilon": "2"})
+        return shown, tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
 
-    refused, own = on(tmp_path, visit)
-    assert not refused
-    assert own == ["dp-synthetic"]
-
-
-def test_what_no_method_can_do_is_said_beside_the_scope(tmp_path):
-    """Two things that go together with no method: the page stays, and says why."""
-    (tmp_path / "people.csv").write_text(TABLE)
-    form = {"who": "record", "scope": "row", "epsilon": "1", "missing": "keep", "delta": "1e-9"}
-
-    async def visit(ask):
-        draft = await opened(ask)
-        await saved(ask, draft, "columns", {**UNSAID, **COLUMNS["both"]})
-        return await saved(ask, draft, "promise", form)
-
-    answer = on(tmp_path, visit)
-    assert answer.status == 422
-    assert "No method can do that" in re.search(r'id="scope-wrong">(.*?)<', answer.text)[1]
+    shown, recipe = on(folder, visit)
+    assert shown.text.count("<polyline") == 2
+    assert "No value was looked at" in shown.text
+    assert "looked_at" not in recipe
+    table = (
+        html.unescape(shown.text).partition('<table class="options">')[2].partition("</table>")[0]
+    )
+    assert re.findall(r'<th scope="col">([\w-]+)', table) == [
+        "Column", "pram", "dp-synthetic"
+    ]  # fmt: skip
+    assert re.search(r"AGE</th><td>.*?±[\d.]+ on each value</td>", table)
+    assert re.search(r"SEX</th><td>[\d.]+ % of cells", table)
 
 
-def test_bars_of_errors_end_at_2(tmp_path):
+def test_bars_of_errors_end_at_2(folder):
     """Each is drawn as wide as its figure is of 2, the longest too."""
-    (tmp_path / "people.csv").write_text(TABLE)
 
     async def visit(ask):
         draft = await opened(ask)
-        await saved(ask, draft, "columns", {**UNSAID, **COLUMNS["numbers"]})
+        await columns(ask, draft, "numbers")
         await saved(ask, draft, "promise", {"who": "record", "scope": "cluster", "epsilon": "1"})
-        await advised(ask, draft)
+        await ask("POST", f"{draft}/advice", {})
         return await ask("GET", f"{draft}/trade-off")
 
-    bars = re.findall(r'<rect width="([\d.]+)".*?</svg> ([\d.e-]+)', on(tmp_path, visit).text)
+    bars = re.findall(r'<rect width="([\d.]+)".*?</svg> ([\d.e-]+)', on(folder, visit).text)
     assert len(bars) > 2
     assert all(abs(float(wide) - min(50 * float(error), 100)) < 0.1 for wide, error in bars), bars
     assert float(bars[0][0]) < 5

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from drafted import drafted
-from microveil.app.columns_step import column_fields, declare_columns
+from drafted import drafted, fields_of
+from microveil.app.columns import as_sent, columns_of, declare_column, declare_rest
 from microveil.app.drafts import Drafts
 from microveil.app.forms import Form
-from microveil.app.promise_step import promise, promise_fields
+from microveil.app.promise import promise, promise_fields
 from microveil.app.recipes import parsed_recipe, recipe_text
 from microveil.app.work import State
-from visited import PROMISED, Instantly, ended, on, opened, saved, version
+from visited import PROMISED, Instantly, declared, ended, on, opened, saved, version
 
 COLUMNS = """
 [attributes.AGE]
@@ -50,22 +50,22 @@ RECIPES = {
 }
 
 
-def walked(text, columns=None, promised=None):
-    """Open a recipe, and save both steps as they are shown but for some fields."""
+def walked(text, age=None, promised=None):
+    """Open a recipe, and save each column and the promise as they are shown but for some fields."""
     written, contents = parsed_recipe("ours.toml", text.encode())
     entries = {name: contents["attributes"][name] for name in ("AGE", "SEX", "PLACE", "ID")}
     proposal = drafted(entries)[1].proposal
     draft = Drafts().new("people.csv", (written, contents))
     object.__setattr__(draft, "proposal", proposal)
-    shown = {
-        column.field(name): value.replace("\n", "\r\n")  # as browsers send lines
-        for column in column_fields(draft)
-        for name, value in column.values.items()
-    }
-    draft, errors = declare_columns(draft, Form(shown | (columns or {})))
-    assert not errors
-    draft, errors = promise(draft, Form({**promise_fields(draft).values, **(promised or {})}))
-    assert not list(errors)
+    for column in columns_of(draft):
+        changed = (age or {}) if column.name == "AGE" else {}
+        form = Form(fields_of(column) | changed)
+        draft, errors = declare_column(draft, as_sent(column, form))
+        assert not errors
+    draft, errors = promise(
+        declare_rest(draft), Form({**promise_fields(draft), **(promised or {})})
+    )
+    assert not list(errors), [errors[name] for name in errors]
     return draft
 
 
@@ -81,7 +81,7 @@ def test_a_recipe_that_is_saved_unchanged_is_equal_letter_by_letter(name):
 def test_one_change_changes_one_thing(name):
     """What a field cannot show, a space around a category for example, stays."""
     text = RECIPES[name] + COLUMNS
-    draft = walked(text, columns={"upper-0": "99"})
+    draft = walked(text, age={"upper": "99"})
     expected = tomllib.loads(text)
     expected["attributes"]["AGE"]["bounds"] = [0, 99]
     assert tomllib.loads(recipe_text(draft.recipe, draft.opened)) == expected
@@ -91,7 +91,7 @@ def test_another_scope_leaves_no_step_of_the_method_before():
     """A step that the new method has not would be refused."""
     text = 'method = "idp-cbls"\nk = 5\nscope = "cluster"\nepsilon = 1\nisotonic = true\n'
     public = COLUMNS.replace("missing_codes = []\n", "").replace("categories_from_data = true", "")
-    draft = walked(text + public, promised={"scope": "row"})
+    draft = walked(text + public, promised={"scope": "row", "method": ""})
     assert draft.recipe["method"] == "dp-synthetic"
     assert "isotonic" not in draft.recipe
 
@@ -157,12 +157,7 @@ def test_a_form_that_is_sent_twice_draws_once(folder, monkeypatch):
 
     async def visit(ask):
         draft = await opened(ask)
-        form = {
-            "role-0": "identifier", "type-0": "whole number", "role-1": "confidential",
-            "type-1": "whole number", "lower-1": "0", "upper-1": "120", "role-2": "identifier",
-            "type-2": "text", "all": "yes",
-        }  # fmt: skip
-        await saved(ask, draft, "columns", form)
+        await declared(ask, draft)
         await saved(ask, draft, "promise", PROMISED)
         await saved(ask, draft, "release", {"folder": "out"})
         await saved(ask, draft, "promise", {**PROMISED, "epsilon": "2"})
@@ -171,7 +166,7 @@ def test_a_form_that_is_sent_twice_draws_once(folder, monkeypatch):
         AtIt.is_over = True
         await ended(ask, draft, "protect")
         recipe = await ask("GET", f"{draft}/documents/recipe.toml")
-        return await ask("GET", f"{draft}/result"), tomllib.loads(recipe.text)
+        return await ask("GET", f"{draft}/release"), tomllib.loads(recipe.text)
 
     result, recipe = on(folder, visit)
     assert str(folder / "out-custodian") in result.text
@@ -190,7 +185,7 @@ def test_a_table_whose_look_was_forgotten_is_looked_at_again(folder, monkeypatch
     async def visit(ask):
         draft = await opened(ask)
         monkeypatch.setattr("visited.Instantly.__getitem__", remembered)
-        await ask("GET", f"{draft}/columns")
-        return await ask("GET", f"{draft}/columns")
+        await ask("GET", f"{draft}/data")
+        return await ask("GET", f"{draft}/data")
 
-    assert 'name="role-0"' in on(folder, visit).text
+    assert 'id="column-0"' in on(folder, visit).text

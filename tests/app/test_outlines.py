@@ -10,7 +10,7 @@ import pytest
 
 from command import run
 from microveil.app.work import State, Work
-from visited import DECLARED, ended, on
+from visited import AGE, ended, on
 
 HOSTILE = '<img src=x onerror=alert(1)>"{{7*7}}'
 
@@ -74,7 +74,7 @@ def test_names_that_a_file_declares_are_text_and_nothing_else(tmp_path):
 
     async def visit(ask):
         draft, shown = await begun(ask, "people.parquet")
-        return shown, await ask("GET", f"{draft}/promise")
+        return shown, await ask("POST", f"{draft}/promise", {"look": "yes", "who": "unit"})
 
     for answer in on(tmp_path, visit):
         assert answer.status == 200
@@ -90,7 +90,12 @@ def test_nothing_is_declared_before_the_table_is_read(tmp_path):
 
     async def visit(ask):
         draft, _ = await begun(ask, "people.parquet")
-        await ask("POST", f"{draft}/columns", {"version": "0", **DECLARED})
+        for address, form in (
+            ("data", {}),
+            ("column", AGE),
+            ("data", {"accept": "", "set": "shown"}),
+        ):
+            await ask("POST", f"{draft}/{address}", {"version": "0", **form})
         return await ask("GET", f"{draft}/recipe.toml")
 
     assert "attributes" not in on(tmp_path, visit).text
@@ -107,7 +112,7 @@ def test_a_file_that_is_broken_behind_its_beginning_is_refused_as_by_the_command
     async def visit(ask):
         draft, first = await begun(ask, "people.parquet")
         await ended(ask, draft, "inspect")
-        return first, await ask("GET", f"{draft}/columns")
+        return first, await ask("GET", f"{draft}/data")
 
     first, last = on(tmp_path, visit)
     assert rows(first) in ({"AGE": "whole numbers"}, {})  # where it was not read by then
@@ -143,8 +148,8 @@ def test_a_file_that_takes_long_to_answer_does_not_hold_up_the_page(folder, monk
         time.sleep(1)
         return asked(*given, **how)
 
-    monkeypatch.setattr("microveil.files.outline.outline_of", slow)
-    monkeypatch.setattr("microveil.app.outlines.LONGEST", 0.05)
+    monkeypatch.setattr("microveil.app.working.outline_of", slow)
+    monkeypatch.setattr("microveil.app.working.LONGEST", 0.05)
 
     async def visit(ask):
         draft, first = await begun(ask, "people.csv")
@@ -153,7 +158,7 @@ def test_a_file_that_takes_long_to_answer_does_not_hold_up_the_page(folder, monk
             if rows(again):
                 break
             await asyncio.sleep(0.05)
-            again = await ask("GET", f"{draft}/columns")
+            again = await ask("GET", f"{draft}/data")
         return first, again
 
     first, again = on(folder, visit)
@@ -168,7 +173,7 @@ def test_an_error_of_a_library_is_no_end_of_the_page(folder, monkeypatch):
     def broken(*_given, **_how):
         raise RuntimeError("-4711 is no age")
 
-    monkeypatch.setattr("microveil.files.outline.outline_of", broken)
+    monkeypatch.setattr("microveil.app.working.outline_of", broken)
     _, shown = on(folder, lambda ask: begun(ask, "people.csv"))
     assert shown.status == 200
     assert "4711" not in shown.text

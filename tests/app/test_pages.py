@@ -3,13 +3,14 @@
 import html
 import json
 import re
+import tomllib
 
 import polars
 import pytest
 
 from microveil.commands.files import protect_file
 from microveil.commands.proposal import proposed_recipe
-from visited import DECLARED, PROMISED, ended, on, opened, saved, version
+from visited import AGE, PROMISED, declared, ended, on, opened, posted, saved, version
 
 HOSTILE = '<img src=x onerror=alert(1)>"{{77*77}}'
 
@@ -20,7 +21,7 @@ def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(fold
 
     async def visit(ask):
         draft = await opened(ask)
-        assert (await saved(ask, draft, "columns", DECLARED)).location == f"{draft}/promise"
+        assert (await declared(ask, draft)).location == f"{draft}/promise"
         assert (await saved(ask, draft, "promise", PROMISED)).location == f"{draft}/trade-off"
         await ask("POST", f"{draft}/advice", {})
         await ended(ask, draft, "advise")
@@ -32,7 +33,14 @@ def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(fold
         recipe = await ask("GET", f"{draft}/recipe.toml")
         public = await ask("GET", f"{draft}/documents/public")
         assert "sandbox" in public.headers["content-security-policy"]
-        assert "microveil protect" in (await ask("GET", f"{draft}/result")).text
+        shown = await ask("GET", f"{draft}/release")
+        assert "microveil protect" in shown.text
+        data = await ask("GET", f"{draft}/files/data.csv")
+        assert data.text == (folder / "out" / "data.csv").read_text()
+        rows = re.findall(r"<td>(.*?)</td>", shown.text.partition('<table class="rows">')[2])
+        assert rows == data.text.splitlines()[1:11]
+        for name in ("manifest.json", "..%2fpeople.csv", "gone.csv"):
+            assert (await ask("GET", f"{draft}/files/{name}")).status == 404
         return recipe
 
     (folder / "recipe.toml").write_text(on(folder, visit).text)
@@ -52,11 +60,12 @@ def test_the_name_of_a_column_is_text_and_nothing_else(tmp_path):
 
     async def visit(ask):
         draft = await opened(ask)
-        form = {"role-0": "confidential", "type-0": "whole number", "all": "yes"}
+        forms = ({"column": "0", "lower": "x"}, {"column": "0", "role": "confidential"})
         return [
-            await ask("GET", f"{draft}/columns"),
-            await saved(ask, draft, "columns", form),
-            await ask("GET", f"{draft}/promise"),
+            await ask("GET", f"{draft}/data?open=0"),
+            await posted(ask, draft, "column", forms[0]),
+            await posted(ask, draft, "data", {})
+            and await saved(ask, draft, "promise", {**PROMISED, "who": "unit"}),
         ]
 
     for answer in on(tmp_path, visit):
@@ -71,10 +80,10 @@ def test_of_two_tabs_the_second_is_told_and_changes_nothing(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        first = version(await ask("GET", f"{draft}/columns"))
-        await ask("POST", f"{draft}/columns", {**DECLARED, "version": first})
-        changed = {**DECLARED, "upper-1": "99"}
-        second = await ask("POST", f"{draft}/columns", {**changed, "version": first})
+        first = version(await ask("GET", f"{draft}/data"))
+        await ask("POST", f"{draft}/column", {**AGE, "version": first})
+        changed = {**AGE, "upper": "99"}
+        second = await ask("POST", f"{draft}/column", {**changed, "version": first})
         return second, await ask("GET", f"{draft}/recipe.toml")
 
     second, recipe = on(folder, visit)
@@ -97,7 +106,7 @@ def test_what_is_not_below_the_folder_is_not_opened(folder, table, sentence):
     assert sentence in answer.text
 
 
-@pytest.mark.parametrize("address", ["/drafts/00000000/columns", "/nothing", "/drafts"])
+@pytest.mark.parametrize("address", ["/drafts/00000000/data", "/nothing", "/drafts"])
 def test_an_address_that_is_none_says_so(folder, address):
     """With the way back, and nothing of the address."""
     answer = on(folder, lambda ask: ask("GET", address))
@@ -127,7 +136,7 @@ def test_what_is_drawn_is_what_was_shown(folder):
     async def visit(ask):
         draft = await opened(ask)
         shown = version(await ask("GET", f"{draft}/release"))
-        await saved(ask, draft, "columns", DECLARED)
+        await declared(ask, draft)
         return await ask("POST", f"{draft}/release", {"folder": "out", "version": shown})
 
     answer = on(folder, visit)
@@ -140,13 +149,65 @@ def test_what_was_seen_of_a_column_is_said_in_sentences(folder):
     """Those of the recipe that is proposed, for a reader who sees no recipe."""
 
     async def visit(ask):
-        return await ask("GET", f"{await opened(ask)}/columns")
+        draft = await opened(ask)
+        return [await ask("GET", f"{draft}/data?open={number}") for number in range(3)]
 
-    shown = on(folder, visit).text
-    proposed = proposed_recipe(polars.read_csv(folder / "people.csv"))
-    hints = re.findall(r'<p class="hint">(Seen in the table.*?)</p>', shown)
-    assert len(hints) == len(proposed.remarks)
-    for hint, sentences in zip(hints, proposed.remarks.values(), strict=True):
-        assert html.unescape(hint).endswith(" ".join(sentences))
-        assert not re.search(r'[#="]', html.unescape(hint))
-    assert hints[0].startswith("Seen in the table: whole numbers. All values are whole numbers")
+    proposed = proposed_recipe(polars.read_csv(folder / "people.csv"), scope="row").remarks
+    for answer, sentences in zip(on(folder, visit), proposed.values(), strict=True):
+        hint = html.unescape(re.search(r'<p class="hint">(It holds.*?)</p>', answer.text)[1])
+        assert hint.endswith(" ".join(sentences))
+        assert not re.search(r'[#="]', hint)
+
+
+@pytest.mark.usefixtures("instantly")
+def test_columns_are_searched_and_set_together(folder):
+    """What is not shown is not set; a change is undone by a press."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        shown = await ask("GET", f"{draft}/data?search=sE")
+        fields = dict.fromkeys(re.findall(r'name="(shown-\d+)"', shown.text), "yes")
+        form = {**fields, "set": "shown", "role": "identifier", "type": "", "search": "sE"}
+        answer = await ask("POST", f"{draft}/data", {"version": version(shown), **form})
+        recipe = tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
+        await posted(ask, draft, "undo", {"step": "data"})
+        return answer, recipe, tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
+
+    answer, recipe, undone = on(folder, visit)
+    assert answer.location.endswith("/data?search=sE")
+    assert recipe["attributes"] == {"SEX": {"role": "identifier", "type": "text"}}
+    assert "attributes" not in undone
+
+
+def test_invented_people_are_written_once_and_taken(tmp_path):
+    """Into a folder of their own, beside whatever is there."""
+
+    async def visit(ask):
+        return [(await ask("POST", "/", {"invented": "yes"})).status for _ in range(2)]
+
+    assert on(tmp_path, visit) == [303, 303]
+    assert [path.name for path in tmp_path.iterdir()] == ["invented-people"]
+
+
+def test_what_a_file_declares_is_accepted_by_a_press(tmp_path):
+    """Its lists and codes for missing values: nothing has to be typed, whatever the budget."""
+    from steward_way import survey
+
+    survey(tmp_path / "survey.sav")
+
+    async def visit(ask):
+        draft = (await ask("POST", "/", {"table": "survey.sav"})).location.rpartition("/")[0]
+        await ended(ask, draft, "inspect")
+        before = await ask("GET", f"{draft}/data")
+        await posted(ask, draft, "data", {"accept": "yes"})
+        after = await ask("GET", f"{draft}/data")
+        await posted(ask, draft, "data", {})
+        await saved(ask, draft, "promise", {**PROMISED, "scope": "row", "delta": "1e-9"})
+        return before, after, await ask("GET", f"{draft}/release")
+
+    before, after, last = on(tmp_path, visit)
+    assert "Accept what the file declares" in before.text
+    assert "Region of the person" in before.text
+    assert after.text.count("accepted from the file") == 3
+    assert "Accept what the file declares" not in after.text
+    assert "would be refused" not in last.text

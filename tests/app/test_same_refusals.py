@@ -7,11 +7,11 @@ import pytest
 
 import microveil as mv
 from command import run
-from drafted import drafted, sent
-from microveil.app.columns_step import declare_columns
+from drafted import drafted, fields_of
+from microveil.app.columns import as_sent, columns_of, declare_column
 from microveil.app.forms import Form
 from microveil.app.places import Folder
-from microveil.app.promise_step import promise
+from microveil.app.promise import promise
 from microveil.errors import FileError
 
 TABLE = """AGE,INCOME,BORN,SEX,ID
@@ -19,12 +19,13 @@ TABLE = """AGE,INCOME,BORN,SEX,ID
 44,900.25,1980-03-04,m,2
 58,2100.00,1966-05-06,f,3
 """
+AGE, INCOME, BORN, SEX = range(4)
 DOMAINS = {
-    "lower_0": "0", "upper_0": "120",
-    "lower_1": "0", "upper_1": "1000000",
-    "lower_2": "1900-01-01", "upper_2": "2030-12-31",
-    "categories_3": "f\nm",
-}  # fmt: skip
+    AGE: {"lower": "0", "upper": "120"},
+    INCOME: {"lower": "0", "upper": "1000000", "resolution": "0.01"},
+    BORN: {"lower": "1900-01-01", "upper": "2030-12-31"},
+    SEX: {"categories": "f\nm"},
+}
 ASKED = {
     "--method": "dp-synthetic",
     "--epsilon": "1",
@@ -36,6 +37,14 @@ ASKED = {
     "--categories SEX": "f,m",
 }
 PROMISED = {"who": "record", "scope": "row", "epsilon": "1"}
+
+
+def errors_of(number, changed):
+    """Save a column with some fields changed; return what is wrong beside them."""
+    draft = drafted()[1]
+    column = list(columns_of(draft))[number]
+    form = Form(fields_of(column) | DOMAINS[number] | changed)
+    return declare_column(draft, as_sent(column, form))[1]
 
 
 def refused(folder, **changed):
@@ -53,50 +62,53 @@ def refused(folder, **changed):
 
 
 @pytest.mark.parametrize(
-    ("field", "fields", "flags"),
+    ("number", "fields", "flags"),
     [
-        ("lower-0", {"lower_0": "9", "upper_0": "1"}, {"--bounds AGE": "9:1"}),
-        ("categories-3", {"categories_3": "f\nf"}, {"--categories SEX": "f,f"}),
-        ("resolution-1", {"resolution_1": "0"}, {"--resolution INCOME": "0"}),
-        ("resolution-1", {"resolution_1": "-1"}, {"--resolution INCOME": "-1"}),
-        ("resolution-1", {"resolution_1": "x"}, {"--resolution INCOME": "x"}),
-        ("resolution-1", {"resolution_1": "nan"}, {"--resolution INCOME": "nan"}),
-        ("codes-3", {"codes_3": "z\nz"}, {"--missing-codes SEX": "z,z"}),
+        (AGE, {"lower": "9", "upper": "1"}, {"--bounds AGE": "9:1"}),
+        (SEX, {"categories": "f\nf"}, {"--categories SEX": "f,f"}),
+        (INCOME, {"resolution": "0"}, {"--resolution INCOME": "0"}),
+        (INCOME, {"resolution": "-1"}, {"--resolution INCOME": "-1"}),
+        (INCOME, {"resolution": "x"}, {"--resolution INCOME": "x"}),
+        (INCOME, {"resolution": "nan"}, {"--resolution INCOME": "nan"}),
+        (SEX, {"codes": "z\nz"}, {"--missing-codes SEX": "z,z"}),
     ],
-)  # fmt: skip
-def test_a_bad_column_is_refused_as_by_the_command_line(tmp_path, field, fields, flags):
+)
+def test_a_bad_column_is_refused_as_by_the_command_line(tmp_path, number, fields, flags):
     """Bounds, categories, steps and codes."""
-    form = Form(sent(**{**DOMAINS, "all": "yes", **fields}))
-    _, errors = declare_columns(drafted()[1], form)
+    field, errors = next(iter(fields)), errors_of(number, fields)
     assert errors[field], dict.fromkeys(errors)
     assert errors[field] in refused(tmp_path, **flags)
 
 
 @pytest.mark.parametrize(
-    ("field", "fields", "asked"),
+    ("number", "fields", "asked"),
     [
-        ("lower-0", {"lower_0": "x"}, {"bounds": {"AGE": ("x", "120")}}),
-        ("lower-0", {"lower_0": "nan"}, {"bounds": {"AGE": ("nan", "120")}}),
-        ("lower-0", {"upper_0": "inf"}, {"bounds": {"AGE": ("0", "inf")}}),
-        ("lower-0", {"lower_0": ""}, {"bounds": {"AGE": ("", "120")}}),
-        ("lower-2", {"lower_2": "soon"}, {"bounds": {"BORN": ("soon", "2030-12-31")}}),
-        ("lower-2", {"lower_2": "1900-02-30"}, {"bounds": {"BORN": ("1900-02-30", "2030-12-31")}}),
-        ("categories-0", {"categories_0": "1\nx", "lower_0": "", "upper_0": ""},
-         {"categories": {"AGE": ["1", "x"]}}),
-        ("max_rows", {"max_rows": "1.5"}, {"unit": "ID", "max_rows": "1.5"}),
-        ("max_rows", {"max_rows": "x"}, {"unit": "ID", "max_rows": "x"}),
+        (AGE, {"lower": "x"}, {"bounds": {"AGE": ("x", "120")}}),
+        (AGE, {"lower": "nan"}, {"bounds": {"AGE": ("nan", "120")}}),
+        (AGE, {"upper": "inf"}, {"bounds": {"AGE": ("0", "inf")}}),
+        (AGE, {"lower": ""}, {"bounds": {"AGE": ("", "120")}}),
+        (BORN, {"lower": "soon"}, {"bounds": {"BORN": ("soon", "2030-12-31")}}),
+        (BORN, {"lower": "1900-02-30"}, {"bounds": {"BORN": ("1900-02-30", "2030-12-31")}}),
+        (
+            AGE,
+            {"categories": "1\nx", "lower": "", "upper": ""},
+            {"categories": {"AGE": ["1", "x"]}},
+        ),
+        (None, {"max_rows": "1.5"}, {"unit": "ID", "max_rows": "1.5"}),
+        (None, {"max_rows": "x"}, {"unit": "ID", "max_rows": "x"}),
     ],
-)  # fmt: skip
-def test_what_flags_would_read_otherwise_is_refused_as_in_python(field, fields, asked):
+)
+def test_what_flags_would_read_otherwise_is_refused_as_in_python(number, fields, asked):
     """On the command line two words are categories, and a number is checked by the flag itself."""
     table = pl.read_csv(io.StringIO(TABLE), try_parse_dates=True)
     (name,) = asked.get("bounds") or asked.get("categories") or ["AGE"]
     with pytest.raises(mv.RequestError) as refusal:
         mv.protect(table, method="laplace", epsilon=1, attributes=name, **asked)
-    if "max_rows" in fields:
+    if number is None:
         _, errors = promise(drafted()[1], Form({**PROMISED, "who": "unit", "unit": "ID", **fields}))
     else:
-        _, errors = declare_columns(drafted()[1], Form(sent(**{**DOMAINS, "all": "yes", **fields})))
+        errors = errors_of(number, fields)
+    (field,) = errors
     assert errors[field] in map(str, refusal.value.problems)
 
 

@@ -11,14 +11,14 @@ import pytest
 from command import run
 from microveil.app.places import Folder
 from microveil.errors import FileError
-from visited import DECLARED, PROMISED, on, opened, saved, version
+from visited import PROMISED, declared, on, opened, saved, version
 
 pytestmark = pytest.mark.usefixtures("instantly")
 
 
 async def save(ask, draft, name, **fields):
-    """Save the recipe of a draft under a name, from its own page."""
-    shown = await ask("GET", f"{draft}/save")
+    """Save the recipe of a draft under a name."""
+    shown = await ask("GET", f"{draft}/release")
     return await ask("POST", f"{draft}/save", {"version": version(shown), "file": name, **fields})
 
 
@@ -32,10 +32,10 @@ def test_a_recipe_that_is_saved_is_the_one_that_is_downloaded(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        await saved(ask, draft, "columns", DECLARED)
+        await declared(ask, draft)
         answer = await save(ask, draft, "ours.toml")
         downloaded = await ask("GET", f"{draft}/recipe.toml")
-        return answer, await ask("GET", f"{draft}/save"), downloaded, await ask("GET", "/")
+        return answer, await ask("GET", f"{draft}/release"), downloaded, await ask("GET", "/")
 
     answer, shown, downloaded, files = on(folder, visit)
     assert answer.status == 303
@@ -51,18 +51,18 @@ def test_the_command_names_the_recipe_that_was_saved_from_the_result(folder, no_
 
     async def visit(ask):
         draft = await opened(ask)
-        await saved(ask, draft, "columns", DECLARED)
+        await declared(ask, draft)
         await save(ask, draft, "early.toml")  # which asks for something else
         await saved(ask, draft, "promise", PROMISED)
         chosen = {"no_linkage": "yes"} if no_linkage else {}
         await saved(ask, draft, "release", {"folder": "out", **chosen})
-        before = await ask("GET", f"{draft}/result")
+        before = await ask("GET", f"{draft}/release")
         await saved(ask, draft, "promise", {**PROMISED, "epsilon": "7"})
         of = re.search(r'name="of" value="(\w+)"', before.text)[1]
         form = {"version": version(before), "file": "monthly.toml", "of": of}
         answer = await ask("POST", f"{draft}/save", form)
-        assert answer.location == f"{draft}/result"
-        return before.text, (await ask("GET", f"{draft}/result")).text
+        assert answer.location == f"{draft}/release#recipe"
+        return before.text, (await ask("GET", f"{draft}/release")).text
 
     before, after = on(folder, visit)
     assert "--recipe recipe.toml" in before
@@ -106,14 +106,13 @@ def test_of_two_tabs_the_second_saves_nothing(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        stale = version(await ask("GET", f"{draft}/save"))
-        await saved(ask, draft, "columns", DECLARED)
+        stale = version(await ask("GET", f"{draft}/release"))
+        await declared(ask, draft)
         form = {"version": stale, "file": "ours.toml"}
         changed = await ask("POST", f"{draft}/save", form)
-        forged = await ask("POST", f"{draft}/save", {**form, "of": "forged"})
-        return changed, forged, await ask("GET", f"{draft}/save?of=forged")
+        return changed, await ask("POST", f"{draft}/save", {**form, "of": "forged"})
 
-    assert [answer.status for answer in on(folder, visit)] == [409, 409, 409]
+    assert [answer.status for answer in on(folder, visit)] == [409, 409]
     assert left(folder) == ["people.csv"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from microveil.app.tasks import listed
 from microveil.errors import DataError
-from visited import on, opened, saved, version
+from visited import on, opened, posted, version
 
 pytestmark = pytest.mark.usefixtures("instantly")
 HOSTILE = [
@@ -30,16 +30,11 @@ def folder(tmp_path):
 
 async def asked_for(ask, draft, number, **fields):
     """Ask for the values of a column; return the answer and the page after it."""
-    shown = await ask("GET", f"{draft}/columns")
-    form = {"version": version(shown), "values": number, **sent(shown), **fields}
+    shown = await ask("GET", f"{draft}/data")
+    form = {"version": version(shown), "column": number, **fields}
     answer = await ask("POST", f"{draft}/values", form)
-    return answer, await ask("GET", f"{draft}/columns")
-
-
-def sent(shown):
-    """Return the fields of the columns as a page has them, those that are chosen from."""
-    chosen = re.findall(r'<select id="([\w-]+)".*?value="([^"]*)" selected', shown.text, re.DOTALL)
-    return dict(chosen)
+    number = number if answer.status == 303 else "0"
+    return answer, await ask("GET", f"{draft}/data?open={number}")
 
 
 def field(shown, name):
@@ -53,7 +48,7 @@ def test_no_page_shows_a_value_unasked(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        pages = [await ask("GET", f"{draft}/{step}") for step in ("file", "columns", "promise")]
+        pages = [await ask("GET", f"{draft}/{step}") for step in ("data", "data?open=1", "promise")]
         return "".join(page.text for page in pages)
 
     shown = on(folder, visit)
@@ -66,18 +61,17 @@ def test_the_values_of_the_column_that_is_asked_for_are_shown_and_of_no_other(fo
 
     async def visit(ask):
         draft = await opened(ask)
-        await ask("GET", f"{draft}/columns")  # which takes what was found of the table
+        await ask("GET", f"{draft}/data")  # which takes what was found of the table
         before = await ask("GET", f"{draft}/recipe.toml")
-        answer, shown = await asked_for(ask, draft, "1", **{"lower-0": "7"})
+        answer, shown = await asked_for(ask, draft, "1", codes="none")
         return answer, shown, before.text == (await ask("GET", f"{draft}/recipe.toml")).text
 
     answer, shown, is_same = on(folder, visit)
     assert answer.status == 303
-    assert field(shown, "categories-1").split() == ["north", "south"]
-    assert 'name="source-1" value="public"' in shown.text
-    assert 'id="lower-0" name="lower-0" value="7"' in shown.text
+    assert field(shown, "categories").split() == ["north", "south"]
+    assert 'name="source" value="public"' in shown.text
+    assert field(shown, "codes") == "none"
     assert "riddle" not in shown.text
-    assert "source-2" not in shown.text
     assert is_same
 
 
@@ -87,11 +81,11 @@ def test_what_is_shown_is_declared_only_with_a_word_on_where_it_comes_from(folde
     async def visit(ask):
         draft = await opened(ask)
         _, shown = await asked_for(ask, draft, "1")
-        form = {**sent(shown), "categories-1": field(shown, "categories-1"), "right-1": "yes"}
-        refused = await ask("POST", f"{draft}/columns", {"version": version(shown), **form})
+        form = {"column": "1", "role": "quasi-identifier", "type": "text",
+                "categories": field(shown, "categories")}  # fmt: skip
+        refused = await ask("POST", f"{draft}/column", {"version": version(shown), **form})
         empty = (await ask("GET", f"{draft}/recipe.toml")).text
-        form["source-1"] = "data"
-        await saved(ask, draft, "columns", form)
+        await posted(ask, draft, "column", {**form, "source": "data"})
         return refused, empty, tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
 
     refused, empty, recipe = on(folder, visit)
@@ -120,8 +114,8 @@ def test_values_are_text_wherever_they_stand(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        _, shown = await asked_for(ask, draft, "1", **{"categories-1": "one\ntwo"})
-        _, filled = await asked_for(ask, await opened(ask), "1")
+        _, shown = await asked_for(ask, draft, "1", role="confidential", categories="one\ntwo")
+        _, filled = await asked_for(ask, await opened(ask), "1", role="confidential")
         return shown, filled
 
     beside, filled = on(folder, visit)
@@ -130,7 +124,7 @@ def test_values_are_text_wherever_they_stand(folder):
         assert "<img" not in shown.text
         assert "&lt;/textarea&gt;&lt;script&gt;alert(1)&lt;/script&gt;" in shown.text
         assert "{{7*7}}" in shown.text
-    assert sorted(field(filled, "categories-1").splitlines()) == sorted(HOSTILE)
+    assert sorted(field(filled, "categories").splitlines()) == sorted(HOSTILE)
 
 
 @pytest.mark.parametrize("number", ["0", "9", "-1", "x", "1" * 5000])
@@ -143,7 +137,7 @@ def test_a_forged_column_shows_nothing(folder, number):
 
     answer, shown = on(folder, visit)
     assert answer.status == 422
-    assert "none of this number" in answer.text
+    assert "no column of this number" in answer.text or "columns of text alone" in answer.text
     assert "north" not in shown.text
 
 
@@ -152,11 +146,10 @@ def test_of_two_tabs_the_second_shows_nothing(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        stale = version(await ask("GET", f"{draft}/columns"))
-        right = {"role-0": "identifier", "type-0": "whole number", "right-0": "yes"}
-        await saved(ask, draft, "columns", right)
-        answer = await ask("POST", f"{draft}/values", {"version": stale, "values": "1"})
-        return answer, await ask("GET", f"{draft}/columns")
+        stale = version(await ask("GET", f"{draft}/data"))
+        await posted(ask, draft, "column", {"column": "0", "role": "confidential"})
+        answer = await ask("POST", f"{draft}/values", {"version": stale, "column": "1"})
+        return answer, await ask("GET", f"{draft}/data")
 
     answer, shown = on(folder, visit)
     assert answer.status == 409
@@ -168,9 +161,9 @@ def test_a_code_for_a_missing_value_is_none_of_the_values(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        return (await asked_for(ask, draft, "2", **{"codes-2": "riddle1"}))[1]
+        return (await asked_for(ask, draft, "2", codes="riddle1"))[1]
 
-    assert field(on(folder, visit), "categories-2").split() == ["riddle0", "riddle2"]
+    assert field(on(folder, visit), "categories").split() == ["riddle0", "riddle2"]
 
 
 def test_a_column_that_is_gone_is_refused_by_name(folder):
@@ -185,11 +178,10 @@ def test_while_values_are_listed_anew_a_list_beside_them_wants_its_source(folder
     async def visit(ask):
         draft = await opened(ask)
         _, shown = await asked_for(ask, draft, "1")
-        form = {"role-1": "confidential", "type-1": "text", "right-1": "yes",
-                "categories-1": field(shown, "categories-1"),
-                "version": version(shown)}  # fmt: skip
-        await ask("POST", f"{draft}/values", {**form, "values": "1"})
-        answer = await ask("POST", f"{draft}/columns", form)
+        form = {"column": "1", "role": "confidential", "type": "text",
+                "categories": field(shown, "categories"), "version": version(shown)}  # fmt: skip
+        await ask("POST", f"{draft}/values", form)
+        answer = await ask("POST", f"{draft}/column", form)
         return answer, (await ask("GET", f"{draft}/recipe.toml")).text
 
     answer, recipe = on(folder, visit)
@@ -204,14 +196,14 @@ def test_a_list_of_an_opened_recipe_that_was_emptied_wants_its_source_when_it_is
         '[attributes.REGION]\nrole = "confidential"\ntype = "text"\n'
         'categories = ["north", "south"]\ncategories_from_data = true\n'
     )
-    emptied = {"role-1": "identifier", "type-1": "text", "source-1": "data", "right-1": "yes"}
-    back = {"role-1": "confidential", "type-1": "text", "categories-1": "north\nsouth"}
+    both = {"column": "1", "type": "text"}
+    emptied = {**both, "role": "identifier", "categories": "", "source": "data"}
 
     async def visit(ask):
         draft = await opened(ask, recipe="recipe.toml")
-        await ask("GET", f"{draft}/columns")
-        await saved(ask, draft, "columns", emptied)
-        return await saved(ask, draft, "columns", {**back, "right-1": "yes"})
+        await posted(ask, draft, "column", emptied)
+        back = {**both, "role": "confidential", "categories": "north\nsouth"}
+        return await posted(ask, draft, "column", back)
 
     answer = on(folder, visit)
     assert answer.status == 422

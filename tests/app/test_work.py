@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -281,10 +282,10 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
         "CODE": [-9 if row % 7 == 0 else 20 + row % 30 for row in range(60)],
     }
     polars.DataFrame(table).write_csv(path)
-    found = TASKS["inspect"]({"path": f"{path}", "scope": "row"}, lambda _said: None)
+    found = TASKS["inspect"]({"path": f"{path}"}, lambda _said: None)
     assert MARK not in json.dumps(found)
     assert found["n_records"] == 60
-    assert {name: column["kind"] for name, column in found["columns"].items()} == {
+    assert {name: column["entry"]["type"] for name, column in found["columns"].items()} == {
         "NAME # 1": "text",
         "INCOME": "decimal",
         "HOUSEHOLD": "whole number",
@@ -300,9 +301,10 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
         "like a code" in note or "like codes" in note for note in found["columns"]["CODE"]["notes"]
     )
     assert found["file"] == {"separator": ",", "decimal": ".", "encoding": "utf-8"}
-    assert found["request"]["method"] == "dp-synthetic"
-    printed = run("inspect", path, "--scope", "row", folder=tmp_path).stdout
-    assert found["recipe"] == printed
+    printed = tomllib.loads(run("inspect", path, "--scope", "row", folder=tmp_path).stdout)
+    for name, entry in printed["attributes"].items():
+        own = found["columns"][name]["entry"]
+        assert own == {"type": own["type"], **entry}
 
 
 @pytest.mark.slow
@@ -593,6 +595,7 @@ def test_a_worker_whose_server_is_killed_ends_by_itself(many, tmp_path, kind):
 
 HELD = """
 import time
+import tomllib
 from microveil.app import worker
 original = worker._reserved_output
 def reserved():

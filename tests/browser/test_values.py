@@ -4,11 +4,11 @@ import pytest
 
 from page_look import look
 from steward import Keyboard, Mouse
-from steward_way import begin, people, wait
+from steward_way import begin, open_column, people, wait
 
 pytestmark = pytest.mark.browser
 
-VALUES = "button[name=values][value='{number}']"
+VALUES = "text=Show the values seen in the table"
 HOSTILE = ["</textarea><script>document.title='taken'</script>",
            "\"><img src=x onerror=\"document.title='taken'\">", "{{7*7}}"]  # fmt: skip
 
@@ -22,12 +22,6 @@ def folder(tmp_path):
     return folder
 
 
-def open_more(hands, number):
-    """Open what else there is of a column, where it is closed."""
-    if not hands.page.locator(f"#categories-{number}").is_visible():
-        hands.press(f"fieldset.column:nth-of-type({number + 1}) summary")
-
-
 @pytest.mark.parametrize(
     ("hands", "scripts"), [(Mouse, True), (Mouse, False), (Keyboard, True)],
     ids=["mouse", "without scripts", "keyboard"],
@@ -38,35 +32,36 @@ def test_values_are_asked_for_confirmed_and_declared(folder, opened, hands, scri
     page, steward = shown.page, hands(shown.page)
     begin(steward)
     assert "North" not in page.content()
-    steward.write("#lower-3", "16")
-    open_more(steward, 6)
-    steward.press(VALUES.format(number=6))
-    wait(steward, "#source-6")
-    assert page.input_value("#categories-6").split() == ["East", "North", "South", "West"]
-    assert page.input_value("#lower-3") == "16"
-    steward.tick("#right-6")
-    steward.press("text=Save what is right")
-    wait(steward, "#source-6 .wrong")
-    steward.tick("#source-6-public")
-    steward.press("text=Save what is right")
-    page.wait_for_selector("text=Not declared yet")
-    page.reload()
-    assert page.is_checked("#right-6")
-    assert page.is_checked("#source-6-public")
+    open_column(steward, 6)
+    steward.press("summary:has-text('Codes for')")
+    steward.write("#codes", "none")
+    steward.press(VALUES)
+    wait(steward, "#source")
+    assert page.input_value("#categories").split() == ["East", "North", "South", "West"]
+    assert page.input_value("#codes") == "none"
+    steward.press("text=Save this column")
+    wait(steward, "#source .wrong")
+    steward.tick("#source-public")
+    steward.press("text=Save this column")
+    page.wait_for_selector("text=4 categories")
+    open_column(steward, 6)
+    assert page.is_checked("#source-public")
     assert not shown.troubles
     assert not shown.elsewhere
 
 
 def test_enter_in_a_field_asks_for_no_values(folder, opened):
-    """It saves what is right, as it does without any such button."""
+    """It saves the column, as it does without any such button."""
     page = opened(folder).page
     begin(Mouse(page))
-    page.fill("#lower-3", "16")
-    with page.expect_response("**/columns") as answer:
-        page.press("#lower-3", "Enter")
+    open_column(Mouse(page), 3)
+    page.fill("#lower", "16")
+    page.fill("#upper", "110")
+    with page.expect_response("**/column") as answer:
+        page.press("#lower", "Enter")
     assert answer.value.request.method == "POST"
     assert "North" not in page.content()
-    assert page.input_value("#lower-3") == "16"
+    page.wait_for_selector("text=16 to 110")
 
 
 def test_values_are_text_in_a_browser(folder, opened):
@@ -78,13 +73,16 @@ def test_values_are_text_in_a_browser(folder, opened):
     for entered in ("", "one\ntwo"):
         page.goto(page.url.partition("/drafts")[0])
         begin(Mouse(page))
-        open_more(Mouse(page), 0)
-        page.fill("#categories-0", entered)
-        page.click(VALUES.format(number=0))
-        page.wait_for_selector("#source-0")
+        open_column(Mouse(page), 0)
+        page.select_option("#role", "confidential")
+        page.click("text=Save this column")
+        page.wait_for_selector("#categories")
+        page.fill("#categories", entered)
+        page.click(VALUES)
+        page.wait_for_selector("#source")
         assert "taken" not in page.title()
         assert not page.locator("img[src=x], main script").count()
-        in_field = sorted(page.input_value("#categories-0").splitlines())
+        in_field = sorted(page.input_value("#categories").splitlines())
         beside = sorted(page.locator("ul.values li").all_inner_texts())
         assert sorted(HOSTILE) in (in_field, beside)
     assert not shown.troubles
@@ -96,26 +94,24 @@ def test_what_is_asked_for_can_be_read_by_everybody(folder, opened):
     page = shown.page
     steward = Mouse(page)
     begin(steward)
-    open_more(steward, 6)
-    steward.write("#categories-6", "North\nElsewhere")
     for number in (6, 7):
-        page.click(VALUES.format(number=number))
-        page.wait_for_selector(f"#source-{number}")
-    wrong = look(shown, "2-columns-values")
-    page.click("button[name=all]")
+        open_column(steward, number)
+        steward.write("#categories", "North\nElsewhere")
+        page.click(VALUES)
+        page.wait_for_selector("#source")
+    wrong = look(shown, "2-data-values")
+    page.click("text=Save this column")
     page.wait_for_selector("main .errors")
-    wrong += look(shown, "2-columns-values-errors")
-    page.click("text=Save it into the folder")
-    page.wait_for_url("**/save")
-    wrong += look(shown, "9-save")
+    wrong += look(shown, "2-data-values-errors")
+    page.click("header nav >> text=Release")
     steward.write("#file", "people.csv")
-    steward.press("button:text-is('Save')")
+    steward.press("text=Save the recipe")
     page.wait_for_selector("main .errors")
-    wrong += look(shown, "9-save-errors")
+    wrong += look(shown, "5-save-errors")
     steward.write("#file", "ours.toml")
-    steward.press("button:text-is('Save')")
+    steward.press("text=Save the recipe")
     page.wait_for_selector("text=It is saved")
-    wrong += look(shown, "9-save-saved")
+    wrong += look(shown, "5-save-saved")
     assert (folder / "ours.toml").exists()
     assert not wrong, "\n".join(wrong)
     assert not shown.troubles

@@ -47,20 +47,6 @@ LARGEST_BODY = 1_000_000
 class Access:
     """How this start of the page is reached, and the cookie that it knows its browser by.
 
-    Attributes
-    ----------
-    origin : str
-        What the addresses of its pages begin with: ``http://127.0.0.1:PORT``.
-    hosts : frozenset of str
-        What a request may name as its host: no name, which a stranger's server can own.
-    cookie : str
-        The cookie's name, with 16 random hexadecimal digits: one start does not overwrite
-        another's, though a browser has the same cookies for all ports.
-    secret : str
-        The cookie's value, 256 random bits in hexadecimal digits.
-
-    Examples
-    --------
     >>> access = Access.fresh(8765)
     >>> access.origin, sorted(access.hosts), len(access.secret)
     ('http://127.0.0.1:8765', ['127.0.0.1:8765'], 64)
@@ -95,13 +81,6 @@ class Access:
 class OneTimeToken:
     """What the page is opened with: good once, and for 60 seconds.
 
-    Parameters
-    ----------
-    now : float
-        When it is made, in seconds of the clock that `use` is asked by.
-
-    Examples
-    --------
     >>> token = OneTimeToken(now=0.0)
     >>> token.use("another", now=1.0), token.use(token.value, now=1.0)
     (False, True)
@@ -134,18 +113,6 @@ class OneTimeToken:
 class Guard:
     """Let a request pass to the application, or answer it with a refusal.
 
-    Parameters
-    ----------
-    application : ASGI application
-        It sees requests of the browser that the page was opened in, with the whole body.
-    access : Access
-    token : OneTimeToken
-        What ``/open?token=`` exchanges for the cookie.
-    clock : callable
-        The seconds that the token goes by.
-
-    Notes
-    -----
     A request passes if all of this holds, looked at in this order; nothing of it is repeated in
     an answer:
 
@@ -258,13 +225,7 @@ class _BodyTooLargeError(Exception):
 
 
 async def _whole_body(scope: Message, receive: Receive) -> bytes | None:
-    """Read a body; None if the browser left meanwhile.
-
-    Raises
-    ------
-    _BodyTooLargeError
-        As soon as it is known: by what the request says of its length, or by what has come.
-    """
+    """Read a body; None if the browser left meanwhile."""
     said = _only(scope, b"content-length")
     if said is not None and (len(said) > 20 or int(said) > LARGEST_BODY):
         raise _BodyTooLargeError

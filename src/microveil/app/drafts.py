@@ -16,6 +16,7 @@ __all__ = ["Draft", "Drafts", "Proposal", "SeenValues", "StaleDraftError"]
 
 # So many drafts are kept; of more the one that was changed longest ago is forgotten.
 MOST_DRAFTS = 50
+MOST_UNDONE = 50
 # What no figures bear on: how the recipe and its file are written, and who the people are. All
 # else that a recipe says is published with the release, and may be chosen by figures.
 BY_NO_FIGURES = ("microveil", "file", "population", "looked_at")
@@ -27,41 +28,24 @@ class StaleDraftError(RequestError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What `microveil inspect` says of a table: for a person to confirm.
+    """What `inspect` says of a table; by column, in its order, but for the number of records.
 
-    Attributes
-    ----------
-    kinds : dict of str
-        What each column holds, in words, in the order of the table.
-    entries : dict of str
-        An entry of a recipe for each column.
-    remarks : dict of str
-        Sentences about columns.
-    request : dict
-        What else it proposes to ask for.
-    n_records : int
-    unit : str or None
-        The column whose values repeat like the numbers of households, if there is one.
+    `kinds` are what columns hold, in words, `entries` those of a recipe, `remarks` sentences,
+    `titles` and `by_file` what the file says. `unit` may say which records are one household's.
     """
 
     kinds: Mapping[str, str]
     entries: Mapping[str, Mapping[str, Any]]
-    remarks: Mapping[str, tuple[str, ...]]
-    request: Mapping[str, Any]
     n_records: int
+    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    by_file: Mapping[str, str] = field(default_factory=dict)
     unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenValues:
-    """The different values of a column that a person asked to see.
-
-    Attributes
-    ----------
-    values : tuple of str
-        None of them where there are more than are shown.
-    n_values : int
-    """
+    """The different values of a column that a person asked to see: none of them if too many."""
 
     values: tuple[str, ...]
     n_values: int
@@ -71,41 +55,19 @@ class SeenValues:
 class Draft:
     """A table, and the recipe that is being written for it.
 
-    Attributes
-    ----------
-    id : str
-        Its place in addresses.
-    version : int
-        Counts its changes.
-    path : str
-        The address of the table.
-    recipe : dict
-        As it is declared by now, in the form of a recipe's file. What is proposed is not in it.
-    outline : Outline or None
-        What the table's file declares of its columns; None until that is known, if ever.
-    proposal : Proposal or None
-        None until the table was read.
-    opened : (str, dict) or None
-        The recipe that was opened: its text, and what it said.
-    seen : frozenset of str
-        Which figures were shown of its table, in this draft or another: "data" or "public".
-    works : dict of str
-        The work in the background of each kind that was started last.
-    worked_on : dict of str
-        The recipe that each of them was started with.
-    saved : dict of str
-        The text of each recipe that was saved from it, by its path.
-    values : dict of str
-        By column what was asked to be seen of its values.
-    entered : dict of str or None
-        The fields of the columns that were sent with such a request: they declare nothing, and
-        are shown again.
+    `recipe` holds what is declared by now, and nothing that is only proposed; `history` the
+    recipes before it. `outline` is what the file says before it was read, `opened` the text and the
+    contents of a recipe that was opened. `seen` names the figures that were shown of the table, in
+    this draft or another: "data" or "public". `works` are those of each kind started last,
+    `worked_on` the recipes that they got. `saved` are texts of recipes by path. `values` were asked
+    to be seen, and `entered` are the fields of the column that was sent with the question.
     """
 
     id: str
     version: int = 0
     path: str
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[Mapping[str, Any], ...] = ()
     outline: "Outline | None" = None
     proposal: Proposal | None = None
     opened: tuple[str, Mapping[str, Any]] | None = None
@@ -133,6 +95,16 @@ class Draft:
         kept = {name: value for name, value in recipe.items() if value is not None}
         return replace(self, recipe=kept)
 
+    @property
+    def undeclared(self) -> list[str]:
+        """The columns that nobody has said anything about, and that go with the others.
+
+        A recipe that was opened with columns leaves out those that it does not name.
+        """
+        if self.opened is not None and self.opened[1].get("attributes"):
+            return []
+        return [name for name in self.columns if self.declared(name) is None]
+
     def choosing(self, **entries: Any) -> "Draft":
         """Return the draft with entries set that figures may have been looked at for.
 
@@ -147,6 +119,14 @@ class Draft:
         if looked_at is None or self.recipe.get("looked_at") == "data":
             return changed
         return changed.asking(looked_at=looked_at)
+
+    def undone(self) -> "Draft":
+        """Return the draft with the recipe before; what was looked at stays looked at."""
+        if not self.history:
+            return self
+        before = {**dict.fromkeys(self.recipe), **self.history[-1]}
+        before.pop("looked_at", None)
+        return self.choosing(**before)
 
 
 def _chosen(recipe: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,8 +150,6 @@ def _is_same_table(path: str, other: str) -> bool:
 class Drafts:
     """The drafts of one server, in its memory alone: they end with it.
 
-    Examples
-    --------
     >>> drafts = Drafts()
     >>> draft = drafts.new("people.csv")
     >>> changed = drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
@@ -212,22 +190,20 @@ class Drafts:
         """Return them, the one that was changed last first."""
         return list(reversed(self._drafts.values()))
 
-    def change(self, name: str, version: int, change: Callable[[Draft], Draft]) -> Draft:
-        """Put a new version in place of the one that was shown.
-
-        Raises
-        ------
-        StaleDraftError
-            If it is no longer that version and the recipe would be another: nothing is changed.
-        """
+    def change(
+        self, name: str, version: int, change: Callable[[Draft], Draft], *, undoes: bool = False
+    ) -> Draft:
+        """Put a new version in place of the one that was shown; one that undoes a change, too."""
         with self._lock:
             draft = self._drafts.pop(name)
             self._drafts[name] = draft  # the last of all now
             made = change(draft)
-            if version != draft.version and made.recipe == draft.recipe:
+            if made.recipe == draft.recipe and not undoes:
                 return draft  # a form that is sent once more, by a reload, says nothing new
             _refuse_stale(draft, version)
-            changed = replace(made, id=name, version=draft.version + 1)
+            history = draft.history[:-1] if undoes else (*draft.history, draft.recipe)
+            history = history[-MOST_UNDONE:]
+            changed = replace(made, id=name, version=draft.version + 1, history=history)
             self._drafts[name] = changed
             return changed
 
@@ -244,13 +220,7 @@ class Drafts:
             return noted
 
     def show(self, name: str, *kinds: str) -> Draft:
-        """Put down that figures are shown: in all drafts of the table, and in those to come.
-
-        Parameters
-        ----------
-        name : str
-        *kinds : {"data", "public"}
-        """
+        """Put down that figures are shown: in all drafts of the table, and in those to come."""
         with self._lock:
             path = self._drafts[name].path
             self._seen[path] = self._seen.get(path, frozenset()) | frozenset(kinds)

@@ -1,4 +1,4 @@
-"""The first step: which table, and which recipe if there is one."""
+"""The list of files: which table, and which recipe if there is one; or invented people."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
@@ -8,9 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from microveil.app.drafts import Draft
 from microveil.app.loading import begin_loading, loaded
-from microveil.app.outlines import outlined
 from microveil.app.site import Site, site_of
 from microveil.errors import FileError, MicroveilError
 from microveil.files.address import address_of, in_file
@@ -19,31 +17,24 @@ __all__ = ["ROUTES"]
 
 # Of a recipe's file; the longest that was seen has a tenth of it.
 LARGEST_RECIPE = 10_000_000
+# Where the table of invented people is written.
+INVENTED = "invented-people"
 
 
-def _page(
-    site: Site,
-    inside: str,
-    *,
-    draft: Draft | None = None,
-    error: MicroveilError | None = None,
-    status: int = 200,
-) -> Response:
+def _page(site: Site, inside: str, *, error: MicroveilError | None = None) -> Response:
     try:
         listing = site.folder.listing(inside)
     except MicroveilError as refused:
-        error, status, inside = error or refused, 422, ""
+        error, inside = error or refused, ""
         listing = site.folder.listing("")
     recipes = [name for name in listing.files if name.casefold().endswith(".toml")]
     return site.page(
         "file.html",
-        status=status,
-        draft=draft,
-        step="file",
+        status=200 if error is None else 422,
         error=error,
         inside=inside,
         above=str(PurePosixPath(inside).parent) if inside else None,
-        place=site.place,
+        place=f"{site.folder.root}",
         folders=_places(inside, listing.folders),
         recipes=_places(inside, recipes),
         tables=_places(inside, [name for name in listing.files if name not in recipes]),
@@ -70,6 +61,16 @@ def _table(site: Site, given: str) -> str:
     return in_file(site.folder.resolve(f"{address.path}"), address.table, address.query)
 
 
+def _invented(site: Site) -> str:
+    """Write a table of invented people below the folder, once; return its path there."""
+    from microveil.commands.demo import write_people
+
+    name = f"{INVENTED}/people.csv"
+    if not (site.folder.root / name).exists():
+        write_people(site.folder.root / INVENTED)
+    return name
+
+
 def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
     from microveil.app.recipes import parsed_recipe
 
@@ -86,36 +87,28 @@ def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
 
 async def _show(request: Request) -> Response:
     begin_loading()
-    site = site_of(request)
-    return _page(site, request.query_params.get("in", ""))
-
-
-async def _again(request: Request) -> Response:
-    site = site_of(request)
-    return _page(site, request.query_params.get("in", ""), draft=site.draft(request))
+    return _page(site_of(request), request.query_params.get("in", ""))
 
 
 async def _choose(request: Request) -> Response:
     await loaded()
     from microveil.app.recipes import new_recipe
-    from microveil.app.work_pages import inspected
+    from microveil.app.working import inspected
 
     site = site_of(request)
     form = await site.form(request)
     try:
-        path = _table(site, form["table"])
+        path = _table(site, _invented(site) if form["invented"] else form["table"])
         opened = _recipe(site, form["recipe"]) if form["recipe"] else None
     except MicroveilError as error:
-        return _page(site, form["in"], error=error, status=422)
+        return _page(site, form["in"], error=error)
     draft = site.drafts.new(path, opened)
     if opened is None:
         draft = site.drafts.note(draft.id, lambda one: one.asking(**new_recipe()))
-    await outlined(site, draft)
-    return site.to(inspected(site, draft), "columns")
+    return site.to(await inspected(site, draft), "data")
 
 
 ROUTES = (
     Route("/", _show),
     Route("/", _choose, methods=["POST"]),
-    Route("/drafts/{draft}/file", _again),
 )

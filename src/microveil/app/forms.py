@@ -16,8 +16,6 @@ MOST_FIELDS = 100_000
 class Form:
     """Text by field; a field that was not sent is empty.
 
-    Examples
-    --------
     >>> form = Form({"k": " 5 "})
     >>> form["k"], form["epsilon"]
     ('5', '')
@@ -37,13 +35,7 @@ class Form:
 
 
 def read_form(body: bytes) -> Form:
-    """Read the body of a form, of a field that is there twice the last.
-
-    Raises
-    ------
-    ValueError
-        If it has too many fields, or is no text.
-    """
+    """Read the body of a form, of a field that is there twice the last."""
     pairs = parse_qsl(
         body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS
     )
@@ -53,8 +45,6 @@ def read_form(body: bytes) -> Form:
 class Errors:
     """Sentences of ours, each beside the field that it is about.
 
-    Examples
-    --------
     >>> errors = Errors()
     >>> with errors.beside("k"):
     ...     raise MicroveilError("k", "k must be above 0", "pass k=5")

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 __all__ = ["begin_loading", "loaded"]
 
-_REST = ("microveil.files.outline", "microveil.app.recipe_pages")
+_REST = ("microveil.files.outline", "microveil.app.trade_off_pages", "microveil.app.release_pages")
 _is_loaded = threading.Event()
 # One after the other: two threads must not meet in the middle of modules that import each other.
 _lock = threading.Lock()

@@ -14,9 +14,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from microveil.app import file_pages
+from microveil.app.drafts import StaleDraftError
 from microveil.app.loading import loaded
 from microveil.app.places import Folder
-from microveil.app.site import Site
+from microveil.app.site import STEPS, Site
 from microveil.app.work import Works
 from microveil.errors import MicroveilError
 
@@ -37,16 +38,20 @@ def application(folder: Folder) -> Starlette:
         finally:
             await site.works.close()
 
-    async def refused(_request: Request, error: Exception) -> Response:
-        return site.page("error.html", status=422, error=error)
+    async def refused(request: Request, error: Exception) -> Response:
+        status = 409 if isinstance(error, StaleDraftError) else 422
+        parts = request.url.path.strip("/").split("/")
+        draft = site.drafts.get(parts[1]) if parts[0] == "drafts" and len(parts) > 1 else None
+        step = parts[-1] if parts[-1] in STEPS else "data"
+        return site.page("error.html", status=status, error=error, draft=draft, step=step)
 
     async def not_found(_request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 -- it is called for these alone
-        return site.page("missing.html", status=error.status_code)
+        return site.page("error.html", status=error.status_code, missing=True)
 
     async def failed(_request: Request, error: Exception) -> Response:
         # The message of an unforeseen error may hold a value of the table.
-        return site.page("failed.html", status=500, kind=type(error).__name__)
+        return site.page("error.html", status=500, failure=type(error).__name__)
 
     site_itself = Starlette(
         routes=[
@@ -69,6 +74,7 @@ async def _pages_of_drafts(scope: Scope, receive: Receive, send: Send) -> None:
 
 @cache
 def _router() -> Router:
-    from microveil.app import recipe_pages, saving_pages, work_pages
+    from microveil.app import data_pages, promise_pages, release_pages, trade_off_pages, working
 
-    return Router([*recipe_pages.ROUTES, *saving_pages.ROUTES, *work_pages.ROUTES])
+    rooms = (data_pages, promise_pages, trade_off_pages, release_pages, working)
+    return Router([route for room in rooms for route in room.ROUTES])

@@ -22,18 +22,7 @@ _DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | frozen
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What is in a folder and can be opened, sorted by name.
-
-    Attributes
-    ----------
-    folders : tuple of str
-        Names of folders.
-    files : tuple of str
-        Names of tables (files of a format of `microveil.files`, and folders of Parquet files,
-        which are one table) and of recipes (``.toml``).
-    n_unshowable : int
-        How many more have a name that is no text, so that no page can show it.
-    """
+    """What is in a folder and can be opened, sorted by name."""
 
     folders: tuple[str, ...]
     files: tuple[str, ...]
@@ -44,20 +33,6 @@ class Listing:
 class Folder:
     r"""The folder that the page was started for; it opens and writes nothing outside of it.
 
-    Parameters
-    ----------
-    root : pathlib.Path
-        It must exist; links in it are followed, once.
-    given : tuple of pathlib.Path, optional
-        Files elsewhere that were named when the page was started.
-
-    Raises
-    ------
-    FileError
-        If the folder, or a file, is not there.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name:
     ...     _ = Path(name, "people.csv").write_text("AGE\n31\n")
@@ -86,16 +61,6 @@ class Folder:
 
         Hidden files, links that lead elsewhere or nowhere, and what is no table and no recipe are
         left out.
-
-        Parameters
-        ----------
-        relative : str
-            The folder's path from `root`, with slashes; the empty one is `root`.
-
-        Raises
-        ------
-        FileError
-            If it is no folder that may be opened.
         """
         place = self.resolve(relative)
         if not place.is_dir():
@@ -123,17 +88,6 @@ class Folder:
         What is opened must be the path returned: the links that were looked at are not followed
         again. What remains is that somebody who may write below `root` puts a link in the place
         of one of its folders between this call and the opening.
-
-        Parameters
-        ----------
-        relative : str
-            The path from `root`, with slashes; or the whole path of a file in `given`.
-
-        Raises
-        ------
-        FileError
-            If it leads out of `root`, with links followed, to something hidden or a device; or
-            nothing is there.
         """
         if _is_text(relative) and "\0" not in relative and Path(relative).is_absolute():
             named = Path(os.path.realpath(relative))
@@ -142,19 +96,7 @@ class Folder:
         return _resolved(self._below(relative, _steps(relative)), relative)
 
     def place_for(self, name: str) -> Path:
-        """Return where a new folder of a release, or a new recipe, is to be written.
-
-        Parameters
-        ----------
-        name : str
-            Its path from `root`, with slashes; the folder around it must be there.
-
-        Raises
-        ------
-        FileError
-            As `resolve`, or if something is there already: nothing is overwritten. Beside the
-            folder of a release, that of its custodian must be free.
-        """
+        """Return where a new folder of a release, or a new recipe, is to be written."""
         from microveil.files.disk import check_name  # it loads what reads tables
 
         steps = _steps(name)
@@ -171,20 +113,7 @@ class Folder:
         return place
 
     def write_new(self, name: str, text: str) -> Path:
-        """Write a new file, whole or not at all; nothing is overwritten, and no link followed.
-
-        Parameters
-        ----------
-        name : str
-            As for `place_for`.
-        text : str
-            Written in UTF-8.
-
-        Raises
-        ------
-        FileError
-            As `place_for`, or if it cannot be written: nothing is left behind.
-        """
+        """Write a new file, whole or not at all; nothing is overwritten, and no link followed."""
         from microveil.files.disk import rename_new  # it loads what reads tables
 
         place = self.place_for(name)

@@ -1,13 +1,19 @@
 """A recipe as text: what the page and the command line read and write alike."""
 
+import os
 import tomllib
 from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
 from typing import Any
 
+from microveil.app.drafts import Draft
 from microveil.errors import FileError
+from microveil.files.address import shown
 from microveil.protect.recipe import VERSION, read_recipe
+from microveil.text import typed
 
-__all__ = ["new_recipe", "parsed_recipe", "recipe_text"]
+__all__ = ["command_of", "new_recipe", "parsed_recipe", "recipe_text"]
 
 HEADER = "# A recipe for microveil protect, written by microveil app.\n\n"
 
@@ -18,15 +24,7 @@ def new_recipe() -> dict[str, Any]:
 
 
 def parsed_recipe(place: str, text: bytes) -> tuple[str, dict[str, Any]]:
-    """Read the text of a recipe's file and what it says.
-
-    Raises
-    ------
-    FileError
-        If it is no TOML.
-    RequestError
-        If it is no recipe.
-    """
+    """Read the text of a recipe's file and what it says; refuse what is no recipe."""
     try:
         written = text.decode("utf-8-sig")
         contents = tomllib.loads(written)
@@ -45,8 +43,6 @@ def recipe_text(
 ) -> str:
     """Write a recipe as TOML: one that was opened and not changed as it stood, comments and all.
 
-    Examples
-    --------
     >>> print(recipe_text({"k": 5, "attributes": {"AGE": {"bounds": [0, 120]}}}))
     # A recipe for microveil protect, written by microveil app.
     <BLANKLINE>
@@ -67,3 +63,22 @@ def recipe_text(
     tables = {name: value for name, value in recipe.items() if isinstance(value, Mapping)}
     single = {name: value for name, value in recipe.items() if name not in tables}
     return HEADER + tomli_w.dumps({**single, **tables})
+
+
+def command_of(draft: Draft, found: Mapping[str, Any]) -> str:
+    """Write the command that does what was done here, into a folder that is free.
+
+    It names the recipe's file where that was saved from the page.
+    """
+    has_report = "report.html" in found["files"]["folder"]
+    flags = [
+        *(["--public-report"] if has_report else []),
+        *([] if found["linkage"] else ["--no-linkage"]),
+    ]
+    drawn_with = recipe_text(draft.worked_on["protect"], draft.opened)
+    saved = next((path for path, text in draft.saved.items() if text == drawn_with), "recipe.toml")
+    folder = Path(found["folder"])
+    beside = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    free = next(place for place in beside if not os.path.lexists(place))
+    words = ["microveil", "protect", shown(draft.path), "--recipe", saved, *flags]
+    return typed([*words, "-o", f"{free}"])

@@ -48,26 +48,7 @@ def serve(
     application: Callable[[Folder], Application] | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve the page until the program is ended: by Ctrl-C, SIGTERM or the terminal's end.
-
-    Parameters
-    ----------
-    folder : Folder
-        What the page may open.
-    open_browser : bool, optional
-        Whether to open it in the browser, or only to say what to open.
-    application : callable, optional
-        What answers the requests that are let through, as an ASGI application; by default
-        `microveil.app.pages.application`. Its shutdown is run at the end.
-    say : callable, optional
-        Takes the lines that are shown in the terminal.
-
-    Raises
-    ------
-    FileError
-        If a library of the extra ``app`` is not installed, or the system refuses a port or the
-        file that the page is opened by.
-    """
+    """Serve the page until the program is ended: by Ctrl-C, SIGTERM or the terminal's end."""
     for library in _LIBRARIES:
         of_extra(library, extra="app", place="microveil app", purpose="the page is made")
     with _listening() as listener:

@@ -2,10 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,18 +12,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from microveil.app.drafts import Draft, Drafts, StaleDraftError
+from microveil.app import words
+from microveil.app.drafts import Draft, Drafts
 from microveil.app.forms import Errors, Form, read_form
-from microveil.app.lacking import lacking
 from microveil.app.places import Folder
-from microveil.app.texts import texts
 from microveil.app.work import Works
 from microveil.files.address import shown
 
 __all__ = ["STEPS", "Site", "free_folder", "free_recipe", "recipe_file", "site_of"]
 
 # In their order; each is a page with an address of its own.
-STEPS = ("file", "columns", "promise", "trade-off", "release", "result")
+STEPS = {"data": "Data", "promise": "Promise", "trade-off": "Trade-off", "release": "Release"}
 
 
 def _environment() -> Environment:
@@ -35,25 +33,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["t"] = texts()
-    environment.globals["lacking"] = lacking
+    environment.globals["words"] = words
     environment.filters["shown"] = shown
     return environment
 
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """One person's pages on one folder.
-
-    Attributes
-    ----------
-    folder : Folder
-        What may be opened.
-    works : Works
-    drafts : Drafts
-    looking : set of asyncio.Task
-        Looks at what files declare, under way.
-    """
+    """One person's pages on one folder; `looking` are looks at what files declare, under way."""
 
     folder: Folder
     works: Works
@@ -64,43 +51,33 @@ class Site:
     def page(self, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
         """Fill in a template: all that it shows is escaped."""
         shown = {"draft": None, "step": "", "errors": Errors(), "error": None, **context}
-        made = self.environment.get_template(template).render(steps=self.steps(shown), **shown)
+        rail = {} if shown["draft"] is None else self._rail(shown["draft"])
+        made = self.environment.get_template(template).render(steps=STEPS, rail=rail, **shown)
         return HTMLResponse(made, status_code=status)
 
-    def steps(self, shown: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the steps with their addresses, as far as a draft has come."""
-        draft: Draft | None = shown["draft"]
-        return [
-            {
-                "id": step,
-                "number": number,
-                "here": step == shown["step"],
-                "address": None if draft is None else f"/drafts/{draft.id}/{step}",
-            }
-            for number, step in enumerate(STEPS, 1)
-        ]
+    def _rail(self, draft: Draft) -> Mapping[str, Any]:
+        """Return what stands beside each page of a draft, and what is wrong with its recipe."""
+        from microveil.app.rail import problems_of_draft, promised, spent
+
+        lost, refused = problems_of_draft(draft)
+        said = spent(self.folder.root, draft, self.drawn(draft))
+        return {"promised": promised(draft), "spent": said, "lost": lost, "refused": refused}
+
+    def drawn(self, draft: Draft) -> list[Mapping[str, Any]]:
+        """Return the recipes by which a draft's table was drawn, or is being drawn."""
+        from microveil.app.rail import drawn_recipes
+
+        return drawn_recipes(self.works, self.drafts.drawn(draft.id))
 
     def draft(self, request: Request) -> Draft:
-        """Return the draft that an address names.
-
-        Raises
-        ------
-        HTTPException
-            If there is none.
-        """
+        """Return the draft that an address names; no page is there where there is none."""
         draft = self.drafts.get(request.path_params["draft"])
         if draft is None:
             raise HTTPException(404)
         return draft
 
     async def form(self, request: Request) -> Form:
-        """Read what a form sent.
-
-        Raises
-        ------
-        HTTPException
-            If it is none.
-        """
+        """Read what a form sent, and refuse what is none."""
         try:
             return read_form(await request.body())
         except ValueError:
@@ -115,14 +92,9 @@ class Site:
         """Go to a step, by an address that a reload does not send a form to."""
         return RedirectResponse(f"/drafts/{draft.id}/{step}", status_code=303)
 
-    def stale(self, draft: Draft, step: str, error: StaleDraftError) -> Response:
-        """Say that the draft was changed elsewhere."""
-        return self.page("error.html", status=409, draft=draft, step=step, error=error)
-
-    @property
-    def place(self) -> str:
-        """The folder, in words."""
-        return str(Path(self.folder.root))
+    def saved(self, draft: Draft, form: Form, change: Callable[[Draft], Draft]) -> Draft:
+        """Change a draft as a form says that was shown for this version of it."""
+        return self.drafts.change(draft.id, self.version(form), change)
 
 
 def site_of(request: Request) -> Site:

@@ -32,6 +32,8 @@ __all__ = [
 
 # Of a list of categories in a field; the form is sent with those of all columns.
 MOST_LETTERS = 50_000
+# Of a release so many rows are shown.
+ROWS_SHOWN = 10
 
 Say = Callable[[Mapping[str, Any]], None]
 Task = Mapping[str, Any]
@@ -54,63 +56,39 @@ OPTIONS = frozenset(
 
 
 def inspected(task: Task, say: Say) -> dict[str, Any]:
-    """Look at a file and propose a recipe: what `microveil inspect` prints, as entries.
+    """Look at the file in ``path`` and propose a recipe for rows that are nobody's.
 
-    Parameters
-    ----------
-    task : dict
-        ``path``; ``scope``, and of ``file`` separator, decimal and encoding, where they are said.
-    say : callable
-        Gets the progress.
-
-    Returns
-    -------
-    dict
-        ``name`` of the source, ``n_records``, ``columns``: by name the ``kind``, the ``entry``
-        proposed and ``notes``, sentences about it; ``request``, what is proposed of the
-        request; ``file``, how a file of text is written; ``unit``, a column whose values repeat
-        like the numbers of households, or None; and the ``recipe`` as text. No value of the table.
+    ``file`` says how text is written, where that is known. Returned are the ``n_records``, by
+    column in ``columns`` the ``entry`` proposed, ``notes``, ``title`` and what is declared
+    ``by_file``; ``file``, and in ``unit`` a column whose values repeat like the numbers of
+    households, or None. No value of the table is among them.
     """
     from microveil.commands.files import look_at_file
 
     say({"progress": "reading the table"})
-    source, found = look_at_file(task["path"], text_of(task.get("file")), scope=task.get("scope"))
+    source, found = look_at_file(task["path"], text_of(task.get("file")), scope="row")
     proposed = tomllib.loads(found.text)
     # In a form a person says what each column holds.
     kinds = {name: {"type": column.kind.value} for name, column in found.columns.items()}
-    entries = {n: {**kinds[n], **e} for n, e in proposed.pop("attributes", {}).items()}
-    steps = {name: column.step for name, column in found.columns.items() if column.step}
-    if task.get("scope") != "row":  # where nothing is to hang on the data none is proposed
-        entries = {
-            name: {**entry, **({"resolution": float(steps[name])} if name in steps else {})}
-            for name, entry in entries.items()
-        }
+    entries = {n: {**kinds[n], **e} for n, e in proposed.get("attributes", {}).items()}
     return {
-        "name": source.name,
         "n_records": source.n_records,
         "columns": {
             name: {
-                "kind": entry["type"],
                 "entry": entry,
                 "notes": list(found.remarks.get(name, ())),
+                "title": found.columns[name].label,
+                "by_file": found.columns[name].by_file,
             }
             for name, entry in entries.items()
         },
-        "file": proposed.pop("file", None),
-        "request": proposed,
+        "file": proposed.get("file"),
         "unit": found.unit,
-        "recipe": found.text,
     }
 
 
 def text_of(written: Mapping[str, str] | None) -> "TextFormat":
-    """Return how a file of text is written, by what a recipe says of it.
-
-    Raises
-    ------
-    RequestError
-        If it says what no file is written like.
-    """
+    """Return how a file of text is written, by what a recipe says of it."""
     from microveil.files.text import UNSAID
 
     return replace(UNSAID, **(written or {}))  # type: ignore[arg-type]
@@ -119,19 +97,8 @@ def text_of(written: Mapping[str, str] | None) -> "TextFormat":
 def listed(task: Task, say: Say) -> dict[str, Any]:
     """List the different values of a column of text: what `inspect --show-values` shows of it.
 
-    Parameters
-    ----------
-    task : dict
-        ``path``, ``column`` and, where they are said, ``file`` as for `inspected`,
-        ``missing_codes`` of columns and ``missing_values``.
-    say : callable
-        Gets the progress.
-
-    Returns
-    -------
-    dict
-        ``column``, its ``values``, and how many there are in ``n_values``: of more than `inspect`
-        shows, or than a form can send, none is listed.
+    ``file``, ``missing_codes`` of columns and ``missing_values`` are said where they are known. Of
+    more values than `inspect` shows, or than a form can send, none is in ``values``.
     """
     from microveil.commands.files import categories_of_file
     from microveil.commands.proposed_columns import MOST_CATEGORIES
@@ -151,21 +118,10 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
 
 
 def advised(task: Task, say: Say) -> dict[str, Any]:
-    """Say what to expect of a request, and what its release would guarantee.
+    """Say what to expect of the ``recipe``, and what its release would guarantee.
 
-    Parameters
-    ----------
-    task : dict
-        ``path`` and ``recipe``.
-    say : callable
-        Gets the progress.
-
-    Returns
-    -------
-    dict
-        ``advice`` as `Advice.to_dict` has it, its ``text``, whether it is ``is_public``, why
-        `protect` would refuse the request in ``refused``; the ``guarantee``, its ``summary`` and
-        the ``notes`` on the plan. Figures of the advice depend on the data.
+    Figures of the ``advice`` depend on the data, unless it ``is_public``; in ``refused`` stands why
+    `protect` would refuse the request.
     """
     from microveil.commands.auditing import foresee_file
 
@@ -185,22 +141,11 @@ def _promised(guarantee: "Guarantee") -> dict[str, Any]:
 
 
 def compared(task: Task, say: Say) -> dict[str, Any]:
-    """Compare methods on a table, in a folder for the time of it.
+    """Compare ``methods``, ``ks`` and ``epsilons`` on a table, in a folder for the time of it.
 
-    Parameters
-    ----------
-    task : dict
-        ``path``, ``recipe``, ``methods``, ``ks``, ``epsilons`` and ``runs``; ``jobs`` and
-        ``linkage``, where they are said.
-    say : callable
-        Gets the runs done and the runs in all.
-
-    Returns
-    -------
-    dict
-        ``comparison`` as `Comparison.to_dict` has it, its ``answer`` as `Document.to_dict` has it,
-        the ``report``, a page of HTML, and the ``picture``, an SVG, None where records are not
-        linked. All of it depends on the data.
+    All that is found depends on the data: the ``comparison``, its ``answer`` as
+    `Document.to_dict` has it, the ``report``, a page, and the ``picture``, an SVG, None where
+    records are not linked.
     """
     from microveil.commands.comparing import compare_file
 
@@ -230,28 +175,12 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
 
 
 def protected(task: Task, say: Say) -> dict[str, Any]:
-    """Protect the table of a file and write the release.
+    """Protect the table of a file and write the release into ``folder``.
 
-    Parameters
-    ----------
-    task : dict
-        ``path``, ``recipe``, ``folder`` and ``options``, arguments of `protect_file`: see
-        `OPTIONS`.
-    say : callable
-        Gets the progress.
-
-    Returns
-    -------
-    dict
-        ``folder`` and ``custodian``, the names of the ``files`` in each, whether records were to
-        be linked in ``linkage``, the ``guarantee``, its
-        ``summary``, the ``notes``, what the releases of the population come to in
-        ``counted``, and the ``custodian_lines``, which depend on the data.
-
-    Raises
-    ------
-    RequestError
-        If there is no such option.
+    ``options`` are arguments of `protect_file`, see `OPTIONS`. Returned are the names of the
+    ``files`` in both folders, the ``guarantee`` with its ``summary``, the first rows in ``head``,
+    what the releases of the population come to in ``counted``, and the ``custodian_lines``,
+    which depend on the data.
     """
     from microveil.commands.files import counted_releases, protect_file
     from microveil.measures.findings import custodian_lines
@@ -276,8 +205,18 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
         "linkage": options.get("linkage", True),
         **_promised(release.guarantee),
         "notes": list(release.notes),
+        "head": _head(release.data),
         "counted": [] if counted is None else list(counted.in_words()),
         "custodian_lines": list(custodian_lines(release.manifest.to_dict())),
+    }
+
+
+def _head(data: Any) -> dict[str, Any]:
+    """Return the names of columns and the first rows of a release, in words."""
+    rows = data.lazy().head(ROWS_SHOWN).collect()
+    return {
+        "columns": rows.columns,
+        "rows": [["" if one is None else f"{one}" for one in row] for row in rows.iter_rows()],
     }
 
 

@@ -53,16 +53,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step of a task.
-
-    Attributes
-    ----------
-    words : str
-    seconds : float
-        From the beginning of the task to that of the step.
-    done, total : int or None
-        Where the step is counted.
-    """
+    """A step of a task."""
 
     words: str
     seconds: float
@@ -72,30 +63,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A task in the background, as it stands.
-
-    Attributes
-    ----------
-    id : str
-        Nobody guesses it.
-    kind : str
-        "inspect", "list", "advise", "compare" or "protect".
-    state : State
-    is_stopping : bool
-        Whether it is being cancelled.
-    steps : tuple of Step
-        Up to the one it is at; of one that is counted the last count alone.
-    time_left : str or None
-        In words, where the step gives an estimate.
-    result : dict or None
-        See `microveil.app.tasks`. It may depend on the data.
-    error : list of str or None
-        Line by line, all that was refused.
-    failure : str or None
-        The type of an error of another kind, or the signal that ended the process.
-    released : bool
-        Whether a release stands whole in its folder: it may, where a cancel came too late.
-    """
+    """A task in the background, as it stands."""
 
     id: str
     kind: str
@@ -114,22 +82,6 @@ class Works:
 
     Use it as an asynchronous context manager, or `close` it: no process stays behind. One that is
     left alone, because this process was killed, ends by itself.
-
-    Parameters
-    ----------
-    folder : str or Path
-        The working directory of the processes.
-    patience : float
-        Seconds that a task which is cancelled has to clear up before it is killed.
-    environment : mapping of str, optional
-        Of the processes; by default as it is now, so that what this process adds stays its own.
-
-    Examples
-    --------
-    >>> async def columns(path: str) -> list[str]:
-    ...     async with Works(".") as works:
-    ...         work = works.start({"task": "inspect", "path": path})
-    ...         return list((await works.wait(work.id)).result["columns"])
     """
 
     def __init__(
@@ -165,18 +117,7 @@ class Works:
         return name in self._works
 
     def start(self, task: Mapping[str, Any]) -> Work:
-        """Start a task, or put it behind those that wait.
-
-        Parameters
-        ----------
-        task : dict
-            See `microveil.app.tasks`.
-
-        Raises
-        ------
-        RequestError
-            If too many wait already, or all is being ended.
-        """
+        """Start a task, or put it behind those that wait."""
         self._forget()
         if self._is_closed or len(self._works) >= REMEMBERED:
             rule = "the app is ending" if self._is_closed else "too much is under way"

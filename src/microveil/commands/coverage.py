@@ -20,7 +20,7 @@ from microveil.protect.planning import NOT_KEPT, promise_of
 from microveil.protect.request import Request, of_methods, offered
 from microveil.schema import Attribute, Kind, Source
 
-__all__ = ["Coverage", "Way", "coverage", "refusal"]
+__all__ = ["Coverage", "Way", "coverage", "refusal", "way"]
 
 # Arguments of the method that was chosen, which another may have no step for.
 OF_METHOD = ("method", "k", "delta", "isotonic", "scope", "seed")
@@ -100,12 +100,27 @@ def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
     >>> refusal({"method": "dp-um", "scope": "row", "k": 5, "epsilon": 1.0}, 1000)
     'dp-um does not keep this epsilon at row scope as asked: it is not covered'
     """
-    method = METHODS[asked["method"]]
+    found = way(asked, n_records)
+    return found if isinstance(found, str) else None
+
+
+def way(asked: Mapping[str, Any], n_records: int) -> Way | str:
+    """Return how the method that is asked for keeps the scope that is, or why it does not.
+
+    >>> way({"method": "dp-synthetic", "scope": "row", "epsilon": 1.0}, 1000).model.value
+    'dp'
+    """
+    method, scope = METHODS[asked["method"]], Scope(asked["scope"])
     if asked.get("delta") and "delta" not in method.can:
         return f"{method.id} keeps its epsilon without a delta"
     given = {name: said for name, said in asked.items() if name not in OF_METHOD}
     found = _promised(method, given, asked, n_records)
-    return found if isinstance(found, str) else found.refused(Scope(asked["scope"]))
+    why = found if isinstance(found, str) else found.refused(scope)
+    if isinstance(found, str) or why is not None:
+        return why or ""
+    return Way(
+        method=method.id, steps=(), model=found.promise.model, conditions=found.conditions(scope)
+    )
 
 
 def _at(scope: Scope, made: Mapping[str, Mapping[str, _Made | str]]) -> Coverage:

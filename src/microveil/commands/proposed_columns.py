@@ -44,13 +44,15 @@ Line = tuple[str, Remark | None]
 class ProposedColumn:
     """What is proposed of a column.
 
-    ``lines`` are those of its entry; ``by_file`` says in a few words what its file declares,
-    ``left`` which entries a person has to type, ``step`` which one the values show.
+    ``lines`` are those of its entry; ``label`` is its title in the file, ``by_file`` says in a few
+    words what the file declares, ``left`` which entries a person has to type, ``step`` which one
+    the values show.
     """
 
     role: Role
     kind: Kind
     lines: tuple[Line, ...]
+    label: str
     by_file: str
     left: tuple[str, ...]
     n_missing: int
@@ -181,6 +183,7 @@ def proposed_column(look: Looked, name: str) -> ProposedColumn:
         role=role,
         kind=one.kind,
         lines=tuple(lines),
+        label=one_line(one.own.label or ""),
         by_file=_by_file(one),
         left=tuple(_left(one)) if is_protected else (),
         n_missing=0 if found is None else found.n_missing,

@@ -1,7 +1,6 @@
 """The promise: nobody is protected by default, and each scope asks for what `inspect` asks."""
 
 import tomllib
-from dataclasses import replace
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 
 import numpy as np
@@ -9,22 +8,26 @@ import pytest
 
 from drafted import drafted
 from microveil.app.forms import Form
-from microveil.app.promise_step import (
+from microveil.app.promise import (
+    best_method,
     in_other_words,
     methods_by_scope,
     promise,
     promise_fields,
-    proposed_method,
 )
 from microveil.commands.proposal import proposed_recipe
 
 FULL = {"who": "record", "scope": "vector", "epsilon": "1"}
 
 
-def test_nothing_is_chosen_before_a_person_chooses():
-    """Neither who is protected, nor what may be looked at, nor a budget."""
+def test_what_inspect_proposes_stands_there_but_who_is_protected():
+    """The strongest scope, its method and budget; whom it is for a person has to say."""
     fields = promise_fields(drafted()[1])
-    assert set(fields.values.values()) == {""}
+    assert fields.pop("who") == ""
+    said = {name: value for name, value in fields.items() if value}
+    assert said == {"scope": "row", "method": "dp-synthetic", "epsilon": "1", "delta": "1e-09"}
+    of_old = promise_fields(drafted(method="idp-cbls", k=10)[1])
+    assert of_old["scope"] == ""  # a recipe that says none
 
 
 @pytest.mark.parametrize("missing", ["who", "scope", "epsilon"])
@@ -40,7 +43,7 @@ def test_a_blank_blocks_with_the_reason_beside_the_field(missing):
 def test_a_scope_asks_for_the_method_that_inspect_proposes_for_it(scope):
     """The page has no opinion of its own."""
     proposed = tomllib.loads(proposed_recipe({"AGE": np.arange(9)}, scope=scope).text)
-    draft, errors = promise(drafted()[1], Form({**FULL, "scope": scope}))
+    draft, errors = promise(drafted()[1], Form({**FULL, "scope": scope, "delta": "1e-9"}))
     assert not errors
     for name in ("method", "k", "partition", "delta", "exact_cells", "outside", "missing"):
         assert draft.recipe.get(name) == proposed.get(name), name
@@ -55,6 +58,17 @@ def test_a_method_that_was_chosen_for_the_same_scope_stays():
     assert (again.recipe["method"], again.recipe["k"], again.recipe["epsilon"]) == ("dp-um", 50, 2)
     other, _ = promise(again, Form({**FULL, "scope": "cluster"}))
     assert other.recipe["method"] == "idp-cbls"
+    named, _ = promise(again, Form({**FULL, "scope": "cluster", "method": "idp-ls", "k": "7"}))
+    assert (named.recipe["method"], named.recipe["k"]) == ("idp-ls", 7)
+
+
+def test_a_method_that_cannot_do_it_is_refused_beside_its_field():
+    """Also where a page of before, or somebody else, sends it."""
+    for method in ("dp-um", "mdav"):
+        draft = drafted()[1]
+        changed, errors = promise(draft, Form({**FULL, "scope": "row", "method": method}))
+        assert list(errors) == ["method"]
+        assert changed is draft
 
 
 def test_a_unit_needs_its_column_and_the_most_records_it_has():
@@ -98,43 +112,43 @@ def test_the_odds_of_the_page_can_be_read():
     ]
 
 
-@pytest.mark.parametrize("said", ["error", "keep", "protect"])
+@pytest.mark.parametrize("said", ["error", "keep"])
 def test_cells_without_a_value_are_treated_as_a_person_says(said):
-    """Where nobody says anything a table that lacks some is refused, whatever was seen in it."""
-    asked = {**FULL, "scope": "row", "missing": said}
-    draft, errors = promise(drafted()[1], Form(asked))
+    """Where nobody says anything a new table learns them as one more value, and others refuse."""
+    asked = {**FULL, "scope": "row", "missing": said, "delta": "1e-9"}
+    draft, errors = promise(drafted()[1], Form({**asked, "method": "laplace", "delta": ""}))
     assert not errors
     assert draft.recipe["missing"] == said
-    assert promise_fields(draft).values["missing"] == said
-    again, _ = promise(draft, Form({**asked, "missing": "", "epsilon": "2"}))
-    assert again.recipe["missing"] == said
+    _, errors = promise(drafted()[1], Form({**asked, "missing": "keep"}))
+    assert list(errors) == ["method"] or not errors
 
 
 @pytest.mark.parametrize("scope", ["cluster", "vector", "row"])
-def test_that_cells_are_missing_declares_nothing(scope):
-    """What was seen in the table keeps no cell empty: a person says so, or they are refused.
-
-    Or, in a new table, learnt as one more value.
-    """
-    _, draft = drafted()
-    seen = replace(draft, proposal=replace(draft.proposal, request={"missing": "keep"}))
-    asked, errors = promise(seen, Form({**FULL, "scope": scope}))
+def test_what_was_not_said_of_missing_cells_binds_no_other_scope(scope):
+    """What a method proposes of them is shown as its proposal, and goes with the method."""
+    full = {**FULL, "scope": "row", "delta": "1e-9"}
+    draft, _ = promise(drafted()[1], Form(full))
+    assert draft.recipe["missing"] == "protect"
+    assert promise_fields(draft)["missing"] == ""
+    fields = {**promise_fields(draft), "scope": scope, "method": ""}
+    other, errors = promise(draft, Form(fields))
     assert not errors
-    assert asked.recipe["missing"] == ("protect" if scope == "row" else "error")
-
-
-def ways(draft, scope):
-    """Return the methods that are shown beside a scope."""
-    return set(methods_by_scope(draft)[scope].methods)
+    assert other.recipe["missing"] == ("protect" if scope == "row" else "error")
 
 
 def test_methods_that_keep_it_stand_beside_each_scope_before_any_choice():
     """Of nothing declared yet as of a whole recipe: a person sees what each choice leaves."""
     _, draft = drafted()
-    assert set(methods_by_scope(draft)) == {"cluster", "vector", "row"}
-    assert ways(draft, "row") == {"laplace", "pram", "dp-synthetic"}
-    assert ways(draft, "row") < ways(draft, "vector") < ways(draft, "cluster")
-    for scope in ("cluster", "vector", "row"):
+    found = methods_by_scope(draft, Form({"epsilon": "1"}))
+    row, vector, cluster = (set(found[one].methods) for one in ("row", "vector", "cluster"))
+    assert row == {"laplace", "pram", "dp-synthetic"}
+    assert row < vector < cluster
+    for scope, kept in found.items():
         asked, _ = promise(draft, Form({**FULL, "scope": scope}))
-        assert proposed_method(draft, scope) == asked.recipe["method"]
-        assert asked.recipe["method"] in ways(asked, scope)
+        assert best_method(kept) == asked.recipe["method"]
+    assert best_method(found["cluster"], "dp-um") == "dp-um"
+    assert best_method(found["row"], "dp-um") == "dp-synthetic"
+    units = methods_by_scope(
+        draft, Form({"epsilon": "1", "who": "unit", "unit": "ID", "max_rows": "3"})
+    )
+    assert set(units["cluster"].methods) == {"laplace", "pram", "dp-synthetic"}
