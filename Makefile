@@ -91,7 +91,7 @@ test-browser: $(VENV)/.installed-test,browser ## Drive the page in a browser: Ch
 # Those of the docs, as the tests made them last.
 pictures: test-browser ## Take the pictures of the docs anew
 	mkdir -p docs/pictures
-	cp build/pictures/docs/*.png docs/pictures
+	cp $(addprefix build/pictures/docs/,$(addsuffix .png,data promise trade-off release)) docs/pictures
 	PYTHONPATH=tests $(BIN)/python tests/report_pictures.py
 
 test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record

@@ -1,4 +1,4 @@
-"""Pictures of the steps for the docs: light, 1280 pixels wide, no longer than a reader scrolls."""
+"""Pictures of the steps for the docs: light, 480 pixels wide, no longer than a reader scrolls."""
 
 from page_look import PICTURES
 
@@ -12,7 +12,7 @@ STEPS = {
     "4-trade-off": "trade-off",
     "5-release": "release",
 }
-LONGEST = 940
+LONGEST = 1200
 # Puts another folder in the place of the one that the tests made, in text alone.
 RENAME = """([own, other]) => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -28,12 +28,12 @@ def picture(page, state, folder):
     if state not in STEPS:
         return
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    page.set_viewport_size({"width": 1280, "height": 300})
+    page.set_viewport_size({"width": 480, "height": 300})
     page.evaluate(RENAME, [f"{folder}", "/home/ada/people-of-2026"])
     height = page.evaluate("document.documentElement.scrollHeight")
     (PICTURES / "docs").mkdir(parents=True, exist_ok=True)
     page.screenshot(
         path=PICTURES / "docs" / f"{STEPS[state]}.png",
         full_page=True,
-        clip={"x": 0, "y": 0, "width": 1280, "height": min(height, LONGEST)},
+        clip={"x": 0, "y": 0, "width": 480, "height": min(height, LONGEST)},
     )
