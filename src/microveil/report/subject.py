@@ -82,7 +82,9 @@ def subject_of(
     before = open_beside(original, after, codes)
     terms, known = release.guarantee.attributes, known_of(release)
     columns = _columns_of_both(release, before, after, units or {}, margins_by_name(known))
-    found = assessment or assess(original, release, [attribute.name for attribute in terms])
+    # A column of which nothing was learnt is promised, and left out.
+    names = [attribute.name for attribute in terms if attribute.name in after.names]
+    found = assessment or assess(original, release, names)
     return Subject(
         release=release,
         columns=columns,
