@@ -215,4 +215,4 @@ def test_the_command_line_takes_text_at_row_scope(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "chosen: dp-synthetic, domains learn, structure graph." in done.stderr
-    assert "row scope: epsilon 3" in done.stdout
+    assert "rows are covered: cluster, vector and row scope" in done.stdout

@@ -338,7 +338,10 @@ def _numbers(
         steps = np.append(steps, of_missing)
         counted = NoisyCounts(steps=steps, noise=plan.noise)
         found = replace(found, atoms=atoms, counts=counted, has_missing=len(of_missing) > 0)
-        n_rest = plan.n_records - Fraction(int(steps.sum()), 1 << plan.noise.bits)
+        of_rest = (plan.n_records << plan.noise.bits) - int(steps.sum())
+        # Cuts of a rest that is noise alone would be anywhere: its values are all atoms.
+        is_there = not len(steps) or _is_clear(of_rest, plan.noise, len(steps))
+        n_rest = Fraction(of_rest if is_there else 0, 1 << plan.noise.bits)
     depth = next((one for one in plan.depths if n_rest >= one.least_records), None)
     if depth is None:
         assert plan.cells is not None  # noqa: S101 -- planned beside atoms
