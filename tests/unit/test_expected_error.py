@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from microveil.kernels import expected_error as kernel
 from microveil.noise.expected_error import (
+    Centroids,
     expected_centroid_error,
-    expected_isotonic_error,
-    laplace_tail_sums,
-)
-from microveil.noise.expected_randomisation import (
     expected_interval_error,
+    expected_isotonic_error,
     expected_noise_error,
     expected_transition_error,
+    laplace_tail_sums,
 )
 from microveil.noise.noise import (
     RandomSource,
@@ -45,7 +44,8 @@ def described(clusters, centroids):
 def one(members, centroid, scale, lower, upper):
     """Return the expected error of one cluster."""
     figures = described([members], [centroid])
-    return float(expected_centroid_error(*figures, np.array([float(scale)]), lower, upper)[0])
+    clusters = Centroids(*figures, np.array([float(scale)]), lower, upper)
+    return float(expected_centroid_error(clusters)[0])
 
 
 scales = st.sampled_from([0.0, 1e-9, 1e12]) | st.floats(1e-3, 1e3)
@@ -158,9 +158,9 @@ def test_the_error_is_the_mean_over_seeded_releases(isotonic, spread, share, run
         errors.append(float(((values - protected[:, None]) ** 2).sum()))
     figures = (*described(values.tolist(), (sums / 5).tolist()), scales, *bounds)
     if isotonic:
-        expected = expected_isotonic_error(*figures, in_order=in_order)
+        expected = expected_isotonic_error(Centroids(*figures))
     else:
-        expected = float(expected_centroid_error(*figures).sum())
+        expected = float(expected_centroid_error(Centroids(*figures)).sum())
     assert np.abs(figures[1]).max() > 0
     assert abs(np.mean(errors) - expected) < 4 * np.std(errors) / math.sqrt(runs)
     assert np.std(errors) / math.sqrt(runs) < doubt * expected
@@ -187,9 +187,8 @@ def test_centroids_without_noise_stay_where_they_are(runs, doubt):
         means = np.clip(centroids + scales * generator.laplace(size=30), 0, 30)
         moved = np.rint(in_order(means, scales)) - centroids
         errors.append((sizes * moved**2 - 2 * offsets * moved).sum())
-    expected = expected_isotonic_error(
-        within, offsets, sizes, centroids, scales, 0, 30, in_order=in_order
-    )
+    clusters = Centroids(within, offsets, sizes, centroids, scales, 0, 30)
+    expected = expected_isotonic_error(clusters)
     assert abs(np.mean(errors) - expected) < 4 * np.std(errors) / math.sqrt(runs)
     assert np.std(errors) / math.sqrt(runs) < doubt * expected
 
@@ -199,8 +198,8 @@ def test_noise_too_small_for_any_disorder_leaves_the_closed_form(scale):
     """Where no run changes anything the figure is that without isotonic regression."""
     centroids = np.arange(20) * 10.0
     figures = np.ones(20), np.zeros(20), np.full(20, 3), centroids, np.full(20, scale), 0, 200
-    expected = float(expected_centroid_error(*figures).sum())
-    found = expected_isotonic_error(*figures, in_order=in_order)
+    expected = float(expected_centroid_error(Centroids(*figures)).sum())
+    found = expected_isotonic_error(Centroids(*figures))
     assert found == pytest.approx(expected, rel=1e-12)
     assert (found > 20) == (scale == 0.02)
 

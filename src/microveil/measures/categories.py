@@ -40,7 +40,7 @@ class CategoryComparison:
         """How likely a category seen is the original one; a category of nobody stays."""
         before = self.moves.sum(axis=1)
         rows = np.where(before[:, None] > 0, self.moves, np.eye(len(self.categories)))
-        return posterior_odds(rows / rows.sum(axis=1, keepdims=True), before)
+        return posterior_odds(rows, before)
 
     def to_dict(self) -> dict[str, Any]:
         """Return shares before and after, and what became of them, as plain values."""

@@ -16,7 +16,11 @@ from microveil.errors import RequestError
 from microveil.kernels import ranking as kernel
 from microveil.methods.base import Choices
 from microveil.methods.planned import SinglePlan, in_table, released_numbers
-from microveil.noise.expected_error import expected_centroid_error, expected_isotonic_error
+from microveil.noise.expected_error import (
+    Centroids,
+    expected_centroid_error,
+    expected_isotonic_error,
+)
 from microveil.noise.noise import (
     LARGEST_SCALE,
     NoiseGrid,
@@ -222,18 +226,18 @@ class CentroidPlan(SinglePlan):
 
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
-        figures = (
-            self.within,
-            self.remainder.astype(np.float64),
-            self.sizes,
-            self.sums / self.sizes,
-            np.ldexp(self.scales / self.sizes, -self.grid.bits),
-            self.grid.lower,
-            self.grid.upper,
+        clusters = Centroids(
+            within=self.within,
+            offsets=self.remainder.astype(np.float64),
+            sizes=self.sizes,
+            centroids=self.sums / self.sizes,
+            scales=np.ldexp(self.scales / self.sizes, -self.grid.bits),
+            lower=self.grid.lower,
+            upper=self.grid.upper,
         )
         if isotonic:
-            return expected_isotonic_error(*figures, in_order=in_order)
-        return float(expected_centroid_error(*figures).sum())
+            return expected_isotonic_error(clusters)
+        return float(expected_centroid_error(clusters).sum())
 
     def drawn_means(self, source: RandomSource, *, isotonic: bool) -> Cells:
         """Perturb the centroids, clamp, then (if asked) put in order, and round: (n_clusters,)."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.methods.planned import SinglePlan, released_numbers
-from microveil.noise.expected_randomisation import (
+from microveil.noise.expected_error import (
     expected_interval_error,
     expected_noise_error,
     expected_transition_error,
@@ -288,7 +288,7 @@ class TransitionPlan(SinglePlan):
         return {
             **super().to_dict(),
             "n_categories": len(self.weights),
-            "posterior_odds": posterior_odds(rows, self.category_counts).to_dict(),
+            "posterior_odds": posterior_odds(self.weights, self.category_counts).to_dict(),
             "probability_to_stay": {
                 "smallest": float(rows.diagonal().min()),
                 "largest": float(rows.diagonal().max()),

@@ -8,30 +8,17 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 
-__all__ = ["CorrectedShares", "correct_shares"]
-
 # Beyond this a matrix counts as one that cannot be inverted: nothing of the shares is left.
 LARGEST_CONDITION = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectedShares:
-    """The shares of categories before randomisation, by its public matrix.
+    """The shares of categories before randomisation, by its public matrix; they sum to 1.
 
-    They are unbiased, so that one of a rare category can be below 0; they sum to 1.
-
-    Attributes
-    ----------
-    categories : tuple
-        None among them where being missing was one.
-    n_records : int
-        Released with one of them.
-    released : float64 array (n_categories,)
-        Shares as they are released.
-    shares : float64 array (n_categories,)
-        Corrected.
-    covariance : float64 array (n_categories, n_categories)
-        Of the corrected shares, given the table: over draws of the randomisation.
+    They are unbiased, so that one of a rare category can be below 0. The covariance, float64
+    (n_categories, n_categories), is over draws of the randomisation, given the table. No category
+    is None, where being missing was one.
     """
 
     categories: tuple[Any, ...]
@@ -68,31 +55,9 @@ def correct_shares(
 
     With P the matrix and q the released shares: pi = (P^T)^-1 q, and given the table its
     covariance is (P^T)^-1 [sum over k of pi_k (diag P_k - P_k P_k^T) / n] P^-1. Where a draw is
-    that of several records, of s_u each, the sum is over draws, of s_u**2 / n**2 in place of 1 / n.
+    that of several records, of s_u each, the sum is over draws, of s_u**2 / n**2 in place of 1 / n:
+    ``squares`` then has by released category the sum of s_u**2.
 
-    Parameters
-    ----------
-    weights : int64 array (n_categories, n_categories)
-        Row k holds whole numbers in proportion to the probabilities of l given k.
-    counts : int64 array (n_categories,)
-        Released records of each category.
-    categories : tuple
-        Their names.
-    place : str
-        How a message names the matrix.
-    squares : int64 array (n_categories,), optional
-        By released category the sum over draws of the squared number of records that share one;
-        by default each record has a draw of its own.
-
-    Raises
-    ------
-    RequestError
-        If the matrix cannot be inverted.
-    DataError
-        If no record has a value.
-
-    Examples
-    --------
     >>> found = correct_shares(np.array([[3, 1], [1, 3]]), np.array([50, 50]), ("a", "b"))
     >>> found.shares, found.standard_errors.round(3)
     (array([0.5, 0.5]), array([0.087, 0.087]))

@@ -12,15 +12,6 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.noise.noise import LARGEST_SCALE, RandomSource, discrete_laplace
 
-__all__ = [
-    "LARGEST_VARIANCE",
-    "CountNoise",
-    "NoisyCounts",
-    "discrete_gaussian",
-    "gaussian_noise",
-    "laplace_noise",
-]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # What measurements.json calls the law of discrete Gaussian noise.
@@ -42,8 +33,8 @@ PROPOSALS, WORDS = 1 << 15, 1 << 10
 class CountNoise:
     """The law of the noise on a table of counts of which one record changes two, by 1 each.
 
-    ``scale`` is that of a Laplace law, in steps of which a record is 2**bits, a whole number; of a
-    Gaussian one the variance.
+    ``scale`` is that of a Laplace law, a whole number of steps of which a record is 2**bits; of a
+    Gaussian law it is the variance.
     """
 
     is_gaussian: bool
@@ -117,11 +108,7 @@ class NoisyCounts:
 
 
 def laplace_noise(share: Fraction) -> CountNoise:
-    """Return noise that spends a share of epsilon on a table: scale 2 / share, rounded up.
-
-    >>> laplace_noise(Fraction(1)).variance
-    8.0
-    """
+    """Return noise that spends a share of epsilon on a table: scale 2 / share, rounded up."""
     scale = 2 / share
     _check(scale, LARGEST_SCALE)
     bits = max(0, FINE - int(scale).bit_length())
@@ -129,11 +116,7 @@ def laplace_noise(share: Fraction) -> CountNoise:
 
 
 def gaussian_noise(share: Fraction) -> CountNoise:
-    """Return noise that spends a share of rho on a table: variance 1 / share.
-
-    >>> gaussian_noise(Fraction(1, 100)).variance
-    100.0
-    """
+    """Return noise that spends a share of rho on a table: variance 1 / share."""
     _check(1 / share, LARGEST_VARIANCE)
     return CountNoise(is_gaussian=True, scale=1 / share, bits=0)
 
@@ -154,9 +137,6 @@ def discrete_gaussian(variance: Fraction, count: int, source: RandomSource) -> N
     magnitudes beyond 2**62 appear as 2**62. Canonne, Kamath and Steinke (2020), Algorithm 3:
     discrete Laplace draws y of scale t = floor(sigma) + 1, each kept with probability
     exp(-(|y| - variance/t)**2 / (2 variance)), which is drawn by Algorithm 1 in whole numbers.
-
-    >>> discrete_gaussian(Fraction(5, 2), 4, RandomSource.seeded(1)).dtype
-    dtype('int64')
     """
     if not 0 < variance <= LARGEST_VARIANCE:
         raise ValueError("the variance must be above 0 and at most 2**80")

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from microveil.kernels import whole_weights as kernel
 from microveil.noise.noise import RandomSource
 
-__all__ = ["SLACK", "Limbs", "draw_run", "draw_weighted", "exponential", "median_weights"]
-
 # Whole weights of any size, the least of their limbs of 32 bits first: uint32 (n_weights, 6).
 Limbs = NDArray[np.uint32]
 
@@ -54,11 +52,7 @@ def draw_run(
     METHODS section 7, "Exactness". A uniform real number U, of which at first 128 bits are
     drawn, is held against bounds on the cumulative weights; where these do not decide, as
     many bits again are appended and the bounds computed with twice as many. What is returned
-    is the run that all of U would give. Some 8 microseconds for each run.
-
-    >>> losses = [Fraction(0), Fraction(1, 2), Fraction(-1000)]
-    >>> draw_run(losses, [1, 0, 3], Fraction(2), RandomSource.seeded(1))
-    2
+    is the run that all of U would give.
     """
     if rate < 0 or min(multiplicities) < 0:
         raise ValueError("rate and multiplicities must be at least 0")
@@ -91,15 +85,10 @@ def median_weights(rate: Fraction, count: int) -> Limbs:
     f(0) = 2**160 and f(u + 1/2) = ceil(f(u) a / 2**64) with a = ceil(2**64 exp(-rate/2)). They
     end where they become constant: every greater loss has the weight of the last.
 
-    1 <= f(u) / f(u + 1/2) <= exp(rate/2) at every rate, as a and each weight are rounded up:
-    a draw by these weights costs no more than the exponential mechanism of that rate. They
-    become constant at about 1/(1 - exp(-rate/2)), some 220/rate steps from the top where the
-    rate is about 1 and earlier where it is small; at once where rate/2 is below 2**-64 and a
-    is 2**64, so that the draw looks at no loss at all.
-
-    >>> weights = kernel.whole_numbers(median_weights(Fraction(1), 1000))
-    >>> len(weights), [weight >> 150 for weight in weights[:4]], weights[-3:]
-    (223, [1024, 621, 376, 228], [4, 3, 2])
+    1 <= f(u) / f(u + 1/2) <= exp(rate/2) at every rate, as a and each weight are rounded up: a draw
+    by these weights costs no more than the exponential mechanism of that rate. They become constant
+    some 220/rate steps from the top where the rate is about 1 and earlier where it is small; at
+    once where rate/2 is below 2**-64 and a is 2**64, so that the draw looks at no loss.
     """
     if rate < 0:
         raise ValueError("rate must be at least 0")
@@ -117,11 +106,7 @@ def median_weights(rate: Fraction, count: int) -> Limbs:
 
 
 def draw_weighted(sizes: NDArray[np.int64], weights: Limbs, source: RandomSource) -> int:
-    """Draw an index with probability proportional to its size times its weight, exactly.
-
-    >>> draw_weighted(np.array([0, 3]), median_weights(Fraction(1), 1), RandomSource.seeded(1))
-    1
-    """
+    """Draw an index with probability proportional to its size times its weight, exactly."""
     n_limbs = weights.shape[1]
     limbs = np.empty((-(-len(sizes) // STRETCH), n_limbs + 2), dtype=np.uint32)
     kernel.stretch_sums(sizes, weights, STRETCH, limbs)
@@ -137,7 +122,7 @@ def draw_weighted(sizes: NDArray[np.int64], weights: Limbs, source: RandomSource
 def _cumulative_weights(
     numerators: Sequence[int], denominator: int, counts: Sequence[int], bits: int
 ) -> tuple[list[int], list[int]]:
-    """Return bounds from below and above on 2**bits times the sums of the first 0, 1, ... weights.
+    """Bound 2**bits times the sums of the first 0, 1, ... weights, from below and from above.
 
     The weight of a run is count * exp(-numerator / denominator).
     """

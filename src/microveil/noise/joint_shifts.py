@@ -34,8 +34,6 @@ from numpy.typing import NDArray
 
 from microveil.kernels import joint_shifts as kernel
 
-__all__ = ["JointShifts", "joint_shifts", "least_scales", "worst_loss"]
-
 # Domains of as many grid points or fewer are enumerated, larger ones searched.
 ENUMERABLE = 200_000
 # Nodes of the search, shared by all extremes that are sought, and the least for each.
@@ -77,17 +75,11 @@ def joint_shifts(
     """Find how far one record can move the sum of each cluster of a block.
 
     Columns are in grid units within their bounds, and records in the order of
-    `partition.insensitive_mdav` over these; sizes are of consecutive runs in that order.
-
-    What an arriving record can have for a value is found exactly where the domain has at
-    most 200,000 grid points, by enumerating them, and where a block has one attribute. In
-    larger domains a search with a bounded number of nodes settles it nearly always, and
-    otherwise the most extreme value not ruled out is taken.
-
-    >>> column = np.array([1, 2, 4, 8])
-    >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
-    >>> shifts.upwards[:, 0].tolist(), shifts.staying
-    ([[3, 0], [0, 0], [0, 6]], array([[3, 6]]))
+    `partition.insensitive_mdav` over these; sizes are of consecutive runs in that order. What an
+    arriving record can have for a value is found exactly where the domain has at most 200,000 grid
+    points, by enumerating them, and where a block has one attribute. In larger domains a search
+    with a bounded number of nodes settles it nearly always, and otherwise the most extreme value
+    not ruled out is taken.
     """
     values = np.column_stack([column[order] for column in columns]).astype(np.int64, copy=False)
     domain = np.array(bounds, dtype=np.int64).T.copy()
@@ -128,11 +120,6 @@ def worst_loss(shifts: JointShifts, attribute_index: int, scales: Real) -> float
     Scales are those of the noise on the sums, in grid units. 0 is no noise: it costs nothing
     where a cluster cannot change and makes the loss infinite where it can. The loss is rounded up,
     by less than two parts in 10**15; where ``shifts.exact`` is false, perhaps by more.
-
-    >>> column = np.array([1, 2, 4, 8])
-    >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
-    >>> round(worst_loss(shifts, 0, np.array([10.0, 10.0])), 6)
-    0.9
     """
     staying = shifts.staying[attribute_index]
     if ((scales <= 0) & (staying > 0)).any():
@@ -158,12 +145,6 @@ def least_scales(shifts: JointShifts, attribute_index: int, sizes: Whole, share:
     solves it (Boyd and Vandenberghe 2004, section 11.3), and the scales are then multiplied by
     their exact loss over the share. They depend on the data and must not be published. A scale is
     0 where a cluster cannot change.
-
-    >>> column = np.array([1, 2, 4, 8])
-    >>> shifts = joint_shifts([column], np.arange(4), np.array([2, 2]), [(0, 10)])
-    >>> scales = least_scales(shifts, 0, np.array([2, 2]), 1.0)
-    >>> scales.round(3), round(worst_loss(shifts, 0, scales), 6)
-    (array([7.762, 9.78 ]), 1.0)
     """
     staying = shifts.staying[attribute_index]
     scales = np.zeros(len(staying))

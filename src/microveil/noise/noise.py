@@ -23,20 +23,6 @@ from microveil.errors import RequestError
 from microveil.kernels import laplace as kernel
 from microveil.schema import Cells
 
-__all__ = [
-    "LARGEST_SCALE",
-    "NoiseGrid",
-    "RandomSource",
-    "continuous_noise",
-    "discrete_laplace",
-    "in_order",
-    "noise_grid",
-    "noisy_means",
-    "permutation",
-    "perturbed_means",
-    "uniform",
-]
-
 KEY_BYTES = 32
 # Draws made at a time: their words (some eight each) stay in the processor's cache.
 BATCH = 1 << 15
@@ -58,9 +44,6 @@ class RandomSource:
 
     `RandomSource.system` takes the key from the operating system, which is what a release needs;
     `RandomSource.seeded` derives it from a number, for experiments.
-
-    >>> RandomSource.seeded(1).words(2).dtype
-    dtype('uint64')
     """
 
     def __init__(self, key: bytes) -> None:
@@ -79,10 +62,7 @@ class RandomSource:
 
     @classmethod
     def seeded(cls, seed: int, purpose: str = "") -> "RandomSource":
-        """Return a repeatable stream, for experiments only: whoever knows the seed knows all.
-
-        Of one seed there is a stream for each purpose.
-        """
+        """Return a repeatable stream, one a purpose: for experiments, as the seed tells all."""
         return cls(hashlib.sha256(f"microveil experiment {seed}{purpose}".encode()).digest())
 
     def words(self, count: int, before: NDArray[np.uint64] | tuple[()] = ()) -> NDArray[np.uint64]:
@@ -100,9 +80,6 @@ class RandomSource:
         """Return a uniform whole number from 0 to below a bound of any size, exactly.
 
         By rejection, of as many bits as the bound needs: below a power of 2 nothing is rejected.
-
-        >>> RandomSource.seeded(1).integer_below(1)
-        0
         """
         if bound < 1:
             raise ValueError("the bound must be at least 1")
@@ -128,10 +105,7 @@ def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray
     probability proportional to exp(-|z|/t); of scale 0 it is 0. Magnitudes beyond 2**62 appear as
     2**62. Canonne, Kamath and Steinke (2020), Algorithms 1 and 2, in integer arithmetic: every
     Bernoulli and uniform draw is exact by rejection, so the law is the stated one and not an
-    approximation. About eight words and 70 ns a draw.
-
-    >>> discrete_laplace(np.array([0, 5, 5]), RandomSource.seeded(7)).shape
-    (3,)
+    approximation.
     """
     out = np.empty(len(scales), dtype=np.int64)
     _drawn(
@@ -145,11 +119,7 @@ def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray
 
 
 def uniform(bounds: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64]:
-    """Draw uniform whole numbers from 0 to below each bound, exactly.
-
-    >>> uniform(np.array([1, 1]), RandomSource.seeded(1))
-    array([0, 0])
-    """
+    """Draw uniform whole numbers from 0 to below each bound, exactly."""
     out = np.empty(len(bounds), dtype=np.int64)
     _drawn(len(out), source, lambda words, done: kernel.uniform(bounds, words, out, done))
     return out
@@ -160,11 +130,7 @@ def continuous_noise(
 ) -> NDArray[np.float64]:
     """Draw noise of variance delta**2 / 3, that of the uniform law on (-delta, delta).
 
-    The law is "uniform", "laplace", "gaussian" or "triangular": float64 (count,). For methods that
-    promise nothing of the noise's law: floating point will do.
-
-    >>> bool(abs(continuous_noise("uniform", 2.5, 9, RandomSource.seeded(1))).max() < 2.5)
-    True
+    For methods that promise nothing of the noise's law: floating point will do.
     """
     units = _between_0_and_1(count, source)
     if law == "uniform":
@@ -187,11 +153,7 @@ def _between_0_and_1(count: int, source: RandomSource) -> NDArray[np.float64]:
 
 
 def permutation(n_items: int, source: RandomSource) -> NDArray[np.int64]:
-    """Draw a uniform permutation of 0 to n_items - 1 (Fisher and Yates), exactly.
-
-    >>> sorted(permutation(4, RandomSource.seeded(1)).tolist())
-    [0, 1, 2, 3]
-    """
+    """Draw a uniform permutation of 0 to n_items - 1 (Fisher and Yates), exactly."""
     items = np.arange(n_items)
     _drawn(n_items, source, lambda words, done: kernel.shuffle(items, words, done))
     return items
@@ -335,15 +297,10 @@ def noisy_means(
 def in_order(means: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray[np.float64]:
     """Replace noisy centroids by the nearest non-decreasing sequence.
 
-    The true centroids of a ranked partition do not fall, so the noisy ones may be moved to
-    the nearest sequence that does not, with weights 1/scale**2 (Hay, Rastogi, Miklau and
-    Suciu 2010). Post-processing: it costs no privacy at cluster and vector scope.
-
-    A centroid whose noise has a scale of 0 stays as it is; each stretch between such centroids is
-    fitted alone and clipped to them.
-
-    >>> in_order(np.array([1.0, 3.0, 2.0, 9.0]), np.ones(4))
-    array([1. , 2.5, 2.5, 9. ])
+    The true centroids of a ranked partition do not fall, so the noisy ones may be moved to the
+    nearest sequence that does not, with weights 1/scale**2 (Hay, Rastogi, Miklau and Suciu 2010).
+    Post-processing: it costs no privacy at cluster and vector scope. A centroid whose noise has a
+    scale of 0 stays as it is; each stretch between such ones is fitted alone and clipped to them.
     """
     fitted = means.copy()
     fixed = np.flatnonzero(scales == 0)

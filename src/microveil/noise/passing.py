@@ -21,8 +21,6 @@ from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import SLACK, exponential
 from microveil.noise.noise import RandomSource
 
-__all__ = ["LARGEST_DEVIATION", "passing", "tail_bounds"]
-
 Whole = NDArray[np.int64]
 # Bits of a uniform number drawn at once, and binary places of the first bounds on tails.
 WORD, PLACES = 64, 128
@@ -37,14 +35,6 @@ def passing(noise: CountNoise, least: Whole, source: RandomSource) -> tuple[Whol
 
     ``least`` is in steps of the law, each above 0. The counts that pass have the law of all noise
     given that it is so large, each independently.
-
-    >>> from fractions import Fraction
-    >>> from microveil.noise.counts import gaussian_noise
-    >>> where, drawn = passing(
-    ...     gaussian_noise(Fraction(1, 4)), np.full(1000, 4), RandomSource.seeded(1)
-    ... )
-    >>> len(where), int(drawn.min())
-    (43, 4)
     """
     if len(least) and int(least.min()) < 1:
         raise ValueError("what noise must reach is above 0")
@@ -107,14 +97,7 @@ def _inverse(noise: CountNoise, least: int, number: _Uniform) -> int | None:
 
 
 def tail_bounds(noise: CountNoise, least: int, places: int) -> tuple[int, int]:
-    """Bound 2**places P(Z >= least) from below and above by whole numbers, least above 0.
-
-    >>> from fractions import Fraction
-    >>> from microveil.noise.counts import gaussian_noise
-    >>> lower, upper = tail_bounds(gaussian_noise(Fraction(1, 100)), 60, 128)
-    >>> f"{lower / 2**128:.6e}", (upper - lower) >> 20
-    ('1.320595e-09', 0)
-    """
+    """Bound 2**places P(Z >= least) from below and above by whole numbers, least above 0."""
     if not noise.is_gaussian:
         # P(Z >= z) = exp(-z / scale) / (1 + exp(-1 / scale)), of whole scales.
         scale = int(noise.scale)

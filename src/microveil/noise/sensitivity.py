@@ -26,18 +26,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "LoneShift",
-    "RankedShifts",
-    "cluster_local_sensitivity",
-    "global_sensitivity",
-    "least_vector_scales",
-    "local_sensitivity",
-    "plain_shifts",
-    "winsorised_shifts",
-    "winsorised_sum",
-]
-
 Whole = NDArray[np.int64]
 Scales = NDArray[np.float64]
 
@@ -48,22 +36,13 @@ def global_sensitivity(lower: int, upper: int) -> int:
 
 
 def local_sensitivity(smallest: Whole, largest: Whole, lower: int, upper: int) -> Whole:
-    """Return the change when x1 goes to the top of the domain, or xs to its bottom (Prop. 8).
-
-    >>> local_sensitivity(np.array([10, 60]), np.array([20, 90]), 0, 100)
-    array([90, 90])
-    """
+    """Return the change when x1 goes to the top of the domain, or xs to its bottom (Prop. 8)."""
     change: Whole = np.maximum(upper - smallest, largest - lower)
     return change
 
 
 def winsorised_sum(sums: Whole, smallest: Whole, largest: Whole) -> Whole:
-    """Return the sum with x1 replaced by x2 and xs by the second largest value.
-
-    >>> values = np.array([[1], [4], [6], [20]])
-    >>> winsorised_sum(values.sum(0), values[:3], values[::-1][:3])
-    array([20])
-    """
+    """Return the sum with x1 replaced by x2 and xs by the second largest value."""
     winsorised: Whole = sums - smallest[0] + smallest[1] - largest[0] + largest[1]
     return winsorised
 
@@ -75,10 +54,6 @@ def cluster_local_sensitivity(smallest: Whole, largest: Whole) -> Whole:
     copies. Departure from the paper: its Equation (2) prints the third largest value in the last
     term of A where its Equation (1) prints the second largest; Equation (1) is right (brute force
     agrees).
-
-    >>> values = np.array([[1], [4], [6], [20]])
-    >>> cluster_local_sensitivity(values[:3], values[::-1][:3])
-    array([32])
     """
     return winsorised_shifts(smallest, largest).largest
 
@@ -125,10 +100,6 @@ def plain_shifts(smallest: Whole, largest: Whole, lower: int, upper: int) -> Ran
     from cluster p to cluster q changes cluster p by a(p+1) - x <= a(p+1) - a(p), those between by
     a(j+1) - a(j), and q by v - a(q) with v <= a(q+1), where a(j) is the least value of cluster j
     and a(n_clusters) = upper. Each is at most the shift of that cluster.
-
-    >>> shifts = plain_shifts(np.array([10, 60]), np.array([20, 90]), 0, 100)
-    >>> shifts.upwards, shifts.downwards, shifts.loss(np.array([100.0, 100.0]))
-    (array([50, 40]), array([20, 70]), 0.9)
     """
     return RankedShifts(
         upwards=np.diff(smallest, append=upper), downwards=np.diff(largest, prepend=lower)
@@ -140,12 +111,7 @@ def winsorised_shifts(smallest: Whole, largest: Whole) -> RankedShifts:
 
     Upwards A = (xs - x2) + (x3 - x2) + (xs - x(s-1)), downwards
     B = (x(s-1) - x1) + (x(s-1) - x(s-2)) + (x2 - x1); proof: docs/methods/idp-cbls.md. No
-    domain is needed: a value set aside does not matter. Values are as above.
-
-    >>> values = np.array([[1], [4], [6], [20]])
-    >>> shifts = winsorised_shifts(values[:3], values[::-1][:3])
-    >>> shifts.upwards, shifts.downwards
-    (array([32]), array([10]))
+    domain is needed: a value set aside does not matter.
     """
     first, second, third = smallest
     last, second_last, third_last = largest
@@ -163,10 +129,6 @@ def least_vector_scales(shifts: RankedShifts, sizes: Whole, share: float) -> Sca
     constraint that the sum of M / t is at most the share (METHODS section 5). All are then
     multiplied by loss / share, which makes the loss the share. A scale is 0 where no neighbour
     changes the sum.
-
-    >>> shifts = RankedShifts(upwards=np.array([8, 0]), downwards=np.array([0, 0]))
-    >>> least_vector_scales(shifts, np.array([3, 3]), 0.5)
-    array([16.,  0.])
     """
     largest = shifts.largest.astype(np.float64)
     weight = float(np.sum(np.cbrt(largest**2 / sizes)))

@@ -20,16 +20,6 @@ from microveil.errors import RequestError
 from microveil.noise.noise import RandomSource, uniform
 from microveil.partition import Partition
 
-__all__ = [
-    "as_weights",
-    "drawn_by_rows",
-    "drawn_within",
-    "invariant",
-    "ordinal_matrix",
-    "randomised_response",
-    "spent",
-]
-
 Whole = NDArray[np.int64]
 # Probabilities are whole numbers in proportion to 2**40 and more.
 WEIGHT_BITS = 40
@@ -44,10 +34,6 @@ def randomised_response(share: Fraction, n_categories: int, name: str) -> Whole:
     A value stays with probability e^share / (e^share + M - 1) and moves to each other category
     with 1 / (e^share + M - 1). The weight to stay is rounded down: the share is never exceeded.
     A share so small that the weight to stay would be no larger than the others is refused.
-
-    >>> randomised_response(Fraction(1), 2, "A") / 2**40
-    array([[2.71828183, 1.        ],
-           [1.        , 2.71828183]])
     """
     unchanged = RequestError(
         f"attribute '{name}'", "this epsilon leaves values as they are", "pass less"
@@ -81,10 +67,6 @@ def invariant(weights: Whole, observed: Whole) -> Whole:
 
     With P the base matrix and t the shares, the product of P and its reverse
     Q_lk = t_k P_kl / sum_j t_j P_jl keeps t (Gouweleeuw et al. 1998, section 4).
-
-    >>> made = invariant(np.array([[3, 1], [1, 3]]), np.array([30, 10]))
-    >>> np.round(np.array([30, 10]) @ (made / made.sum(axis=1, keepdims=True)), 6)
-    array([30., 10.])
     """
     base = weights / weights.sum(axis=1, keepdims=True)
     shares = observed / observed.sum()
@@ -94,12 +76,9 @@ def invariant(weights: Whole, observed: Whole) -> Whole:
 
 
 def spent(weights: Whole) -> Fraction | None:
-    """Return the epsilon of a public matrix, max over l of ln(max_k p_kl / min_k p_kl).
+    """Return the epsilon of a public matrix, max over l of ln(max_k p_kl / min_k p_kl), rounded up.
 
-    Rounded up; None where a probability is 0 and no epsilon holds.
-
-    >>> float(spent(np.array([[3, 1], [1, 3]])))
-    1.0986122886681098...
+    None where a probability is 0 and no epsilon holds.
     """
     totals = weights.sum(axis=1).tolist()
     # Most weights of a large matrix are the same: each is made a fraction once in its column.
@@ -144,11 +123,6 @@ def drawn_within(
     """Give every record a value of its cluster, drawn with replacement or by a permutation.
 
     ``in_order`` holds the values cluster after cluster; the source serves nothing else.
-
-    >>> pairs = Partition(order=np.array([2, 0, 1, 3]), sizes=np.array([2, 2]), n_records=4)
-    >>> values, source = np.array([5, 5, 9, 9]), RandomSource.seeded(1)
-    >>> drawn_within(values, pairs, source, permute=False)
-    array([5, 9, 5, 9])
     """
     sizes, order = partition.sizes, partition.order
     if permute:
@@ -174,13 +148,6 @@ def ordinal_matrix(share: Fraction, n_categories: int, name: str) -> Whole:
     Row k holds whole numbers in proportion to the probabilities of l given k. Their epsilon, row
     sums included, is checked in rationals. A share that is too small or too large for whole numbers
     of 64 bits is refused.
-
-    >>> weights = ordinal_matrix(Fraction(1), 5, "EDUCATION")
-    >>> bool(spent(weights) <= 1)
-    True
-    >>> chances, ranks = weights / weights.sum(axis=1, keepdims=True), np.arange(5)
-    >>> round(float((chances * abs(ranks[:, None] - ranks)).sum() / 5), 2)
-    1.09
     """
     for lowered in LOWERED:
         own = share * (1 - lowered)
