@@ -7,6 +7,7 @@ words of letters; whole codes of programs (DB030 of EU-SILC) stand with their di
 import re
 
 import numpy as np
+import polars
 
 from microveil.errors import DataError
 from microveil.schema import Cells, Kind
@@ -155,7 +156,7 @@ def values_repeated(table: Table, name: str) -> int:
     except DataError:
         return 0
     held = alike[~absent]
-    n_values = len(np.unique(held))
+    n_values = polars.Series(held).n_unique()
     return n_values if n_values < len(held) else 0
 
 
@@ -172,12 +173,12 @@ def likely_units(table: Table, name: str) -> bool:
         alike, absent = numbered_alike(table, name)
     except DataError:
         return False
-    sizes = np.unique(alike, return_counts=True)[1]
-    begin = 1 + np.count_nonzero(np.diff(alike))
-    repeated = len(alike) - len(sizes) >= REPEATED * len(alike)
-    return bool(
-        not absent.any() and begin == len(sizes) > 2 and repeated and sizes.max() <= LARGEST_UNIT
-    )
+    begins = np.flatnonzero(np.diff(alike, prepend=-1, append=-1))
+    n_runs = len(begins) - 1
+    repeated = len(alike) - n_runs >= REPEATED * len(alike)
+    if absent.any() or n_runs <= 2 or not repeated or np.diff(begins).max() > LARGEST_UNIT:
+        return False
+    return polars.Series(alike).n_unique() == n_runs  # no unit's records lie apart
 
 
 def likely_weights(table: Table, name: str) -> bool:
@@ -238,4 +239,4 @@ def present(numbers: Numbers) -> Cells:
 def _are_different_and_whole(values: Cells) -> bool:
     """Whether they are whole numbers of which none is there twice."""
     whole = values.dtype.kind == "i" or bool(np.array_equal(np.rint(values), values))
-    return whole and len(np.unique(values)) == len(values)
+    return whole and polars.Series(values).n_unique() == len(values)

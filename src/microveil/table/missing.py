@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars
 
 from microveil.errors import DataError, Problems, RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
@@ -225,13 +226,14 @@ def missing_seen(table: Table, name: str) -> MissingSeen | None:
 
 
 def _likely(values: Cells) -> tuple[int, ...]:
-    typical = np.isin(values, (*NEGATIVE, *POSITIVE))
+    codes = np.array((*NEGATIVE, *POSITIVE), dtype=values.dtype)
+    typical = polars.Series(values).is_in(codes).to_numpy()
     rest = values[~typical & np.isfinite(values)]
     if not len(rest):
         return ()
     lowest, highest = rest.min(), rest.max()
-    codes = (int(value) for value in np.unique(values[typical]))
+    seen = (int(value) for value in np.unique(values[typical]))
     found = tuple(
-        code for code in codes if (lowest >= 0 if code < 0 else code > FAR * max(highest, 1))
+        code for code in seen if (lowest >= 0 if code < 0 else code > FAR * max(highest, 1))
     )
     return () if found == (ALONE,) else found
