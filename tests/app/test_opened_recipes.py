@@ -122,6 +122,29 @@ def test_what_parts_cannot_be_asked_is_said(folder):
 
 
 @pytest.mark.usefixtures("instantly")
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_comparison_is_offered_where_categories_are_declared(folder, listed):
+    """Those that are learnt cannot be compared: the page says so, and has no button for it."""
+    attributes = {"SEX": {"role": "confidential", "type": "text"}}
+    if listed:
+        attributes["SEX"]["categories"] = ["f", "m"]
+    asked = {"method": "dp-synthetic", "scope": "row", "epsilon": 1, "delta": 1e-9}
+    (folder / "ours.toml").write_text(recipe_text({**asked, "attributes": attributes}))
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="ours.toml")
+        await ask("GET", f"{draft}/data")
+        await ask("POST", f"{draft}/advice", {})
+        shown = await ask("GET", f"{draft}/trade-off")
+        return shown, await ask("POST", f"{draft}/comparison", {})
+
+    shown, compared = on(folder, visit)
+    assert ("<button>Compare</button>" in shown.text) is listed
+    assert ("those of SEX are learnt" in shown.text) is not listed
+    assert compared.status == (303 if listed else 422)
+
+
+@pytest.mark.usefixtures("instantly")
 def test_advice_waits_until_a_scope_is_said(folder):
     """A recipe that says none leads to the promise, and to no advice by default."""
     recipe = 'method = "dp-um"\nk = 5\nepsilon = 1\n[attributes.AGE]\nrole = "confidential"\n'

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from microveil.app.charts import example_of, lines_of_errors
+from microveil.app.columns import columns_of
 from microveil.app.drafts import Draft
 from microveil.app.rail import described
 from microveil.app.site import Site, site_of
@@ -17,6 +18,7 @@ from microveil.commands.foreseen import Foreseen, by_method, curve, foreseen
 from microveil.errors import MicroveilError, RequestError
 from microveil.methods import METHODS
 from microveil.protect.recipe import read_recipe
+from microveil.schema import Kind
 
 __all__ = ["ROUTES"]
 
@@ -64,6 +66,7 @@ async def _page(
         most=MOST_ERROR,
         comparing=comparing,
         compared=compared,
+        incomparable=_incomparable(draft),
         figures=shown,
     )
 
@@ -166,10 +169,8 @@ async def _compare(request: Request) -> Response:
     found = _advice(site, draft)
     if found is None:
         return site.to(draft, "trade-off")
-    if "parts" in draft.recipe:
-        rule = "methods are compared on the whole table, and each part has one of its own"
-        remedy = "leave parts out of the recipe, or choose by the advice on each"
-        return await _page(site, draft, error=RequestError("comparison", rule, remedy))
+    if reason := _incomparable(draft):
+        return await _page(site, draft, error=RequestError("comparison", *reason))
     epsilon = draft.recipe.get("epsilon")
     options = [found["advice"]["asked"], *found["advice"]["options"]][:MOST_COMPARED]
     task = {
@@ -183,6 +184,29 @@ async def _compare(request: Request) -> Response:
     }
     started(site, draft, task)
     return site.to(draft, "trade-off")
+
+
+def _incomparable(draft: Draft) -> tuple[str, str] | None:
+    """Say why methods cannot be compared on a table, and what to do; None where they can."""
+    if "parts" in draft.recipe:
+        return (
+            "methods are compared on the whole table, and each part has one of its own",
+            "leave parts out of the recipe, or choose by the advice on each",
+        )
+    accepts = draft.recipe.get("accept")
+    learnt = [
+        one.name
+        for one in columns_of(draft)
+        if one.is_protected
+        and one.values["type"] == Kind.OTHER
+        and not (one.values["categories"] or (accepts and one.by_file))
+    ]
+    if not learnt:
+        return None
+    return (
+        f"methods are compared on declared categories, and those of {', '.join(learnt)} are learnt",
+        "declare them on the screen Data, or leave these columns out",
+    )
 
 
 def _in_words(option: Mapping[str, Any]) -> str:
