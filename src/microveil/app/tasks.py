@@ -65,8 +65,9 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
     """
     from microveil.commands.files import look_at_file
 
-    say({"progress": "reading the table"})
-    source, found = look_at_file(task["path"], text_of(task.get("file")), scope="row")
+    source, found = look_at_file(
+        task["path"], text_of(task.get("file")), progress=_steps(say), scope="row"
+    )
     proposed = tomllib.loads(found.text)
     # In a form a person says what each column holds.
     kinds = {name: {"type": column.kind.value} for name, column in found.columns.items()}

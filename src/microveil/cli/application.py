@@ -183,7 +183,10 @@ def inspect(
         _print_advice(data, request)
         return
     text = request.pop("text")
-    source, proposed = inspect_file(data, text, output, show_values=show_values, **request)
+    with step_progress() as progress:
+        source, proposed = inspect_file(
+            data, text, output, show_values=show_values, progress=progress, **request
+        )
     told = left_to_type(proposed, show_values=show_values).to_text()
     if output is None:
         typer.echo(proposed.text, nl=False)  # its names are quoted as TOML has it

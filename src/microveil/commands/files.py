@@ -392,14 +392,21 @@ def _write_new(output: Path, text: str) -> None:
 
 @stands_alone
 def look_at_file(
-    path: str | Path, text: TextFormat | None, *, show_values: bool = False, **asked: Any
+    path: str | Path,
+    text: TextFormat | None,
+    *,
+    show_values: bool = False,
+    progress: Progress = lambda _step: None,
+    **asked: Any,
 ) -> tuple[SourceFile, ProposedRecipe]:
     """Look at a file and propose a recipe, with what it says as sentences.
 
     Whatever is ``asked``, as flags have it, goes into the recipe; with ``show_values`` so does what
     was seen in the values, for a person to confirm.
     """
+    progress("reading the table")
     source, given = read_to_propose(path, text, asked)
+    progress("looking at the columns")
     proposed = proposed_recipe(
         labelled(source), source.name, show_values=show_values, text=source.text, **given
     )
