@@ -26,25 +26,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal, ParamSpec, TypeVar
 
-__all__ = [
-    "DataError",
-    "EngineError",
-    "ExactCellsError",
-    "FileError",
-    "MicroveilError",
-    "Problems",
-    "RequestError",
-    "Written",
-    "gap",
-    "lacked",
-    "lines_of",
-    "moved",
-    "one_error",
-    "refused_by_system",
-    "stands_alone",
-    "written_as",
-]
-
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 # How a request is written: keyword arguments, flags of a command, a recipe, fields of a form.
@@ -272,9 +253,11 @@ class Problems(list[MicroveilError]):
         """Take down a problem."""
         self.append(RequestError(place, rule, remedy))
 
-    def refuse(self) -> None:
-        """Raise what was taken down, if anything."""
-        if self:
+    def refuse(self, *, into: "Problems | None" = None) -> None:
+        """Raise what was taken down, if anything; or hand it on to other problems."""
+        if into is not None:
+            into.extend(self)
+        elif self:
             raise one_error(self)
 
 

@@ -20,8 +20,9 @@ from microveil.compare.grid import read_choice, read_grid
 from microveil.measures.assess import assess
 from microveil.methods import METHODS, register
 from microveil.protect.arguments import DECLARED, Argument, arguments
-from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.recipe import read_recipe
 from microveil.protect.request import of_methods
+from microveil.protect.settling import merged
 from microveil.report import comparison_report, custodian_report, publishable_report
 from trial_method import CONDITION, PACE, STRENGTH, TRIAL, registered
 

@@ -12,7 +12,7 @@ from command import run
 from microveil.commands.asking import split_pairs
 from microveil.commands.proposal import proposed_recipe
 from microveil.errors import RequestError
-from microveil.protect.recipe import merged
+from microveil.protect.settling import merged
 
 LEVELS = ["none", "school", "degree"]
 INCOME = ["<=50K", ">50K"]

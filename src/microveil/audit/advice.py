@@ -16,12 +16,16 @@ from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.protect.arguments import Arguments
 from microveil.protect.auto import STEPS_CHOSEN, Search, weigh
-from microveil.protect.expectation import Expectation, all_expected, average, expectations
-from microveil.protect.option import Option
+from microveil.protect.expectation import (
+    Expectation,
+    Option,
+    all_expected,
+    average,
+    expectations,
+)
 from microveil.protect.plan import Plan, kept_scope
-from microveil.protect.planning import plan_alone, plan_of, refuse_exact_cells
-from microveil.protect.recipe import takes
-from microveil.protect.settling import settle
+from microveil.protect.planning import plan_from, plan_of, refuse_exact_cells
+from microveil.protect.settling import settle, takes
 from microveil.text import listed
 from microveil.text.document import Block, Document, Tabulated, heading, paragraph, tabulated
 from microveil.text.figures import figure
@@ -232,7 +236,7 @@ def _names(planned: Plan) -> tuple[str, ...]:
 
 def _of_parts(planned: Plan) -> Advice:
     """Advise on each part by itself: the others stay as they were asked for."""
-    parts = tuple(_advice(plan_alone(part)) for part in planned.parts)
+    parts = tuple(_advice(plan_from([part], part.prepared)) for part in planned.parts)
     # What cannot be a part is left out: rows that are nobody's stand beside no others.
     parts = tuple(
         replace(part, options=tuple(one for one in part.options if not one.of_distributions))

@@ -7,8 +7,7 @@ from microveil.errors import stands_alone
 from microveil.protect.arguments import Arguments
 from microveil.protect.exact_audit import Audit, audit_of
 from microveil.protect.planning import plan_of
-from microveil.protect.recipe import takes
-from microveil.protect.settling import settle
+from microveil.protect.settling import settle, takes
 
 __all__ = ["audit"]
 

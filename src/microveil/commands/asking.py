@@ -20,11 +20,10 @@ from microveil.protect.arguments import DECLARED
 from microveil.protect.arguments import arguments as known_arguments
 from microveil.protect.declarations import accepted, with_codebook
 from microveil.protect.domains import interval_kind, stated_kinds
-from microveil.protect.open_entries import without_dots
 from microveil.protect.parts import named_attributes, read_parts
-from microveil.protect.problems import refuse_all
-from microveil.protect.recipe import file_of_recipe, merged, read_recipe
+from microveil.protect.recipe import file_of_recipe, read_recipe
 from microveil.protect.request import BEST
+from microveil.protect.settling import merged, refuse_all, without_dots
 from microveil.schema import Kind, Ordered
 from microveil.table import (
     Labels,
@@ -430,10 +429,7 @@ def with_named_values(
             wrong.add(f"--ordered {name}", "its categories are given already", "list them once")
         ordered = {name: Ordered(tuple(listed)) for name, listed in lists.items()}
         found["categories"] = {**others, **ordered}
-    if problems is None:
-        wrong.refuse()
-    else:
-        problems.extend(wrong)
+    wrong.refuse(into=problems)
     return found
 
 

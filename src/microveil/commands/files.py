@@ -38,10 +38,10 @@ from microveil.protect.draw import Drawn, plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
 from microveil.protect.parts import AUTO
 from microveil.protect.plan import Plan
-from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.recipe import read_recipe
 from microveil.protect.release import Release, refuse_measurements
 from microveil.protect.releasing import released
-from microveil.protect.settling import settle
+from microveil.protect.settling import merged, settle
 from microveil.protect.values_outside import values_outside
 from microveil.schema import Kind
 from microveil.table import categories_seen, open_table

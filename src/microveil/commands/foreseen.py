@@ -21,11 +21,10 @@ from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
 from microveil.protect.attributes import attribute_of
 from microveil.protect.columns import Prepared
 from microveil.protect.expectation import all_expected, stand_in
-from microveil.protect.open_entries import without_dots
 from microveil.protect.planning import choices_of, plan_of
-from microveil.protect.problems import problems_of
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import Request
+from microveil.protect.settling import problems_of, without_dots
 from microveil.schema import Attribute, Kind
 from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.synthesis.plan import SyntheticPlan

@@ -14,8 +14,9 @@ from microveil.files.formats import files_of_folder
 from microveil.files.parquet_format import check_parts
 from microveil.files.parts import address_of, digest_of_parts
 from microveil.protect.declarations import with_codebook
-from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.recipe import read_recipe
 from microveil.protect.release import Release
+from microveil.protect.settling import merged
 
 __all__ = ["release_in_spark"]
 

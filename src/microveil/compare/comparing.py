@@ -31,7 +31,8 @@ from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.measures.analyses import Analyses
 from microveil.protect.declarations import accepted
 from microveil.protect.parts import Part, named_attributes
-from microveil.protect.recipe import merged, read_recipe
+from microveil.protect.recipe import read_recipe
+from microveil.protect.settling import merged
 
 # What the grid goes through, or decides by itself.
 OF_THE_GRID = ("method", "k", "epsilon", "seed")

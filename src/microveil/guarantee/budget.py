@@ -9,20 +9,6 @@ from typing import Any
 
 from microveil.errors import RequestError
 
-__all__ = [
-    "added_up",
-    "as_fraction",
-    "concentrated_budget",
-    "epsilon_of",
-    "exact_number",
-    "exact_text",
-    "root",
-    "rounded_up",
-    "shown",
-    "six_digits",
-    "split",
-]
-
 # Halvings of the interval that holds the best order. The budget's loss is quadratic in its length.
 HALVINGS = 40
 SIGNIFICANT_BITS = 64

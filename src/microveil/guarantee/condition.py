@@ -17,20 +17,6 @@ from microveil.guarantee.scope import EVERY_SCOPE, Model, Scope
 from microveil.guarantee.terms import Unit
 from microveil.text import enumerated, listed, one_line
 
-__all__ = [
-    "FURTHER",
-    "IN_ONE_STREAM",
-    "OF_REQUESTS",
-    "Condition",
-    "cluster_sizes",
-    "condition_of",
-    "drawn_by_key",
-    "in_short",
-    "noise_scales",
-    "rank_boundaries",
-    "without_draws",
-]
-
 WORDS: dict[str, dict[str, Any]] = tomllib.loads(
     files("microveil.guarantee").joinpath("conditions.toml").read_text("utf-8")
 )

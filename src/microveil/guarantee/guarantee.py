@@ -20,8 +20,6 @@ from microveil.text import enumerated, listed, one_line
 from microveil.text.document import Document, heading, items, paragraph
 from microveil.text.notebook import as_html
 
-__all__ = ["Guarantee", "statement_of"]
-
 # What is to be known of an epsilon whose randomness is keyed, in a few words.
 COMPUTATIONAL = "as far as nobody can tell ChaCha20 from chance (a computational claim)"
 # Beyond this an epsilon says nothing to anybody: e**14 is over a million.

@@ -18,8 +18,6 @@ from microveil.guarantee.scope import EVERY_SCOPE, Cover, Model, Scopes
 from microveil.guarantee.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
 from microveil.schema import Kind, Source
 
-__all__ = ["fields_of", "with_repeated_people"]
-
 Fields = dict[str, Any]
 
 COST_ROW_SCOPE = {"columns-chosen", "parameters-chosen"}

@@ -8,8 +8,6 @@ from typing import Any
 
 from microveil.guarantee.budget import exact_text, shown
 
-__all__ = ["EVERY_SCOPE", "Cover", "Model", "Scope", "Scopes"]
-
 
 class Model(StrEnum):
     """The privacy model that a release's claim is stated in, the weakest first.

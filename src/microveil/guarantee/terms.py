@@ -10,8 +10,6 @@ from microveil.guarantee.scope import Model, Scopes
 from microveil.schema import EPOCH, Attribute, Bounds, Categories, Domain, Kind, Source, written
 from microveil.text import listed, one_line
 
-__all__ = ["RESPONSE", "AttributeTerms", "PartTerms", "Transition", "Unit"]
-
 Plain = int | float | str
 Transition = tuple[tuple[int, ...], ...] | str
 # A transition matrix by the share of epsilon alone.

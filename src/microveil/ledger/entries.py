@@ -11,8 +11,6 @@ from microveil.guarantee.budget import six_digits
 from microveil.text import one_line, readable
 from microveil.text.document import Items, plain
 
-__all__ = ["Entry", "ScopeSum", "Spent", "Totals"]
-
 SCOPES = tuple(scope.value for scope in Scope)
 # What a line holds as it is.
 _PLAIN: Mapping[str, type] = {

@@ -18,8 +18,6 @@ from microveil.files.disk import check_name, locked, written_whole
 from microveil.guarantee import Guarantee
 from microveil.ledger.entries import Entry, Totals
 
-__all__ = ["Ledger", "Recording", "ledger_place", "read_ledger"]
-
 NAME = "microveil-ledger.jsonl"
 HEAD = {"microveil": "ledger of releases", "schema": 1}
 # The first line of a ledger is far shorter.

@@ -5,16 +5,17 @@ asked (`audit`), but for what a request leaves to advice.
 
 ::
 
-    request, recipe, parts  what is asked for, checked without a table
+    arguments, reading      what may be asked for: each argument, its sentence and its limits
+    recipe, declarations    what a file asks for, and what a table's file declares of its columns
+    request, rules, parts   what is asked for, checked without a table
+    settling                from what was given to a request that fits a table, or all its problems
     domains, attributes     what is declared of a column
     units                   whose records a table holds
     columns                 a table opened for a request: its columns on their grids
     auto, expectation       what a request leaves to advice, by the error to expect of plans
     planning, plan          everything about a release short of its noise
-    claims, composing       what is promised of it, with conditions
-    settling                from arguments to requests that fit a table, and to their plan
+    claims, notes           what is promised of it, with conditions; what publishers are told
     draw                    the noise, or a new table
-    notes                   remarks of a promise, and what publishers are told
     releasing, release      the release as a value, and written
     spark                   the same of a table of Spark's
 """

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
 
     from microveil.protect.parts import Part
 
-__all__ = [
-    "DECLARED",
-    "DEFAULT",
-    "SPARK",
-    "TRUTH",
-    "Argument",
-    "Arguments",
-    "arguments",
-    "said",
-    "warn_of_outdated",
-]
-
 # Who carries a request out: this process, or Spark. "disk" is what recipes of 0.2 may say.
 DEFAULT, SPARK = "memory", "spark"
 OUTDATED = (

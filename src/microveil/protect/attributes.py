@@ -31,16 +31,6 @@ from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
 from microveil.table.table import listed_categories, narrow_float, whole_limits
 
-__all__ = [
-    "able_to_take_categories",
-    "attribute_of",
-    "check_types",
-    "declared_categories",
-    "is_ordered",
-    "lacking_column",
-    "refuse_moments",
-]
-
 # The dates that there are names for: 0001-01-01 to 9999-12-31.
 CALENDAR = Bounds(lower=Fraction(-719_162), upper=Fraction(2_932_896), source=Source.TYPE)
 # Beyond this many grid units nothing of a domain fits 64 bits.

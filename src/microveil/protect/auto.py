@@ -22,8 +22,7 @@ from microveil.protect.columns import (
     outlined,
     prepare,
 )
-from microveil.protect.expectation import all_expected, average, stand_in
-from microveil.protect.option import Option
+from microveil.protect.expectation import Option, all_expected, average, stand_in
 from microveil.protect.parts import AUTO
 from microveil.protect.planning import (
     check_scope,
@@ -35,8 +34,6 @@ from microveil.protect.planning import (
 from microveil.protect.request import Advised, Request
 from microveil.schema import Kind, Source
 from microveil.table import GridColumn
-
-__all__ = ["STEPS_CHOSEN", "Search", "chosen", "weigh"]
 
 Steps = Mapping[str, str]
 SEARCHED: Steps = {"partition": "noise-aware"}

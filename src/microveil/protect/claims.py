@@ -36,16 +36,6 @@ from microveil.schema import EPOCH, Attribute, Bounds, Code, GivenCode, Source
 from microveil.table import Labels, MissingCodes, Table, code_for, only
 from microveil.text import listed
 
-__all__ = [
-    "as_value",
-    "conditions_of",
-    "declared_missing",
-    "guarantee_of",
-    "in_force",
-    "released_labels",
-]
-
-
 SEVERAL = "several methods, each for attributes of its own"
 ONE_METHOD = "one method, for parts of the attributes by themselves"
 

@@ -38,21 +38,6 @@ from microveil.table.table import check_kept
 from microveil.table.threads import in_threads
 from microveil.table.untyped import untyped_column
 
-__all__ = [
-    "Opened",
-    "Prepared",
-    "categories_in_no_order",
-    "check_enough",
-    "chosen_names",
-    "formulas_in",
-    "open_for",
-    "opened_for",
-    "outlined",
-    "prepare",
-    "refuse_few",
-    "silent",
-]
-
 
 def silent(_step: str) -> None:
     """Say nothing of a step."""

@@ -14,8 +14,6 @@ from microveil.schema import Attribute
 from microveil.table import Table, code_for, numbers_of_attribute, on_grid, spread
 from microveil.table.table import numbered_alike
 
-__all__ = ["category_counts", "corrected_of", "randomised_attributes"]
-
 RANDOMISED = "pram"
 
 

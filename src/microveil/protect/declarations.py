@@ -12,8 +12,6 @@ from microveil.table import LabelledTable, Labels, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import listed_categories
 
-__all__ = ["accepted", "declared_by_file", "to_accept", "with_codebook", "with_declared"]
-
 # A list of fewer categories names a value or two of a number, as 99 for "99 or more".
 FEWEST = 2
 

@@ -16,8 +16,6 @@ from microveil.protect.reading import LARGEST_STEP
 from microveil.schema import EPOCH, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 
-__all__ = ["interval_kind", "read_bounds", "read_categories", "read_resolution", "stated_kinds"]
-
 
 def read_bounds(name: str, kind: Kind, given: Any, *, may_be_one: bool = False) -> Bounds:
     """Make bounds of what a user gave: numbers, or dates (or ISO text) for a date."""

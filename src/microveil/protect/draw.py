@@ -26,8 +26,6 @@ from microveil.table.table import numbered, rebuilt, restored
 from microveil.table.threads import in_threads
 from microveil.table.untyped import typed_as
 
-__all__ = ["Drawn", "draw", "drawn_cells", "names_learnt", "plan_and_draw"]
-
 Progress = Callable[[str], None]
 Positions = NDArray[np.int64]
 

@@ -29,8 +29,6 @@ from microveil.synthesis.plan import SyntheticPlan
 from microveil.table.threads import in_threads
 from microveil.text import aligned, one_line
 
-__all__ = ["Accounted", "AttributeAudit", "Audit", "accounted_of", "audit_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeAudit:

@@ -14,7 +14,6 @@ from microveil.guarantee import Guarantee, Model
 from microveil.guarantee.condition import FURTHER, IN_ONE_STREAM
 from microveil.methods import METHODS, Promise
 from microveil.methods.expected_pairs import ExpectedPairs
-from microveil.methods.planned import AttributePlan
 from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.protect.columns import Prepared
 from microveil.protect.plan import PartPlan
@@ -22,21 +21,6 @@ from microveil.protect.request import Advised, Request
 from microveil.schema import Attribute
 from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.text import listed, one_line
-
-__all__ = [
-    "REPORTED_RECORDS",
-    "Promised",
-    "exact_cells_of",
-    "file_notes",
-    "handling",
-    "labels_beside",
-    "notes_of_parts",
-    "pairs_expected",
-    "plan_notes",
-    "remarks_of_method",
-    "remarks_of_release",
-    "said",
-]
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
     files("microveil.protect").joinpath("words.toml").read_text("utf-8")
@@ -47,6 +31,9 @@ REPORTED_RECORDS = 50_000
 LARGE_AT_LARGE = Fraction(1, 100)
 # Under these a new table would not cover rows either, and they say so themselves.
 OF_A_LOOK = frozenset({"bounds", "categories", "resolution", "columns-chosen"})
+
+# What holds, by the name of its sentence, and what these sentences are about.
+Holding = tuple[Mapping[str, object], Mapping[str, object]]
 
 
 class Promised(Protocol):
@@ -66,8 +53,10 @@ class Promised(Protocol):
 
 
 def said(section: str, holds: Mapping[str, object], **about: object) -> Iterator[str]:
-    """Yield the sentences of a section of `words.toml` that hold, with what they are about."""
-    return (WORDS[section][name].format(**about) for name, does in holds.items() if does)
+    """Yield the sentences of a section of `words.toml` that hold, in the order of the section."""
+    for name, words in WORDS[section].items():
+        if holds.get(name):
+            yield words.format(**about)
 
 
 def remarks_of_method(one: Promised, *, apart: bool = False) -> Iterator[str]:
@@ -110,36 +99,23 @@ def remarks_of_release(
     decided: Sequence[Promised], model: Model, shuffle: str | None, *, spends: bool
 ) -> Iterator[str]:
     """Yield what is to be known of a release as a whole, of one part or of several."""
-    unit = decided[0].request.protected_unit
+    request = decided[0].request
+    unit, is_counted = request.protected_unit, request.counted.column is not None
+    is_unit, is_new = unit.column is not None and not is_counted, "new table" in request.method.can
+    once = [own.name for one in decided for own in one.protected if own.of_unit]
     # What advice chose by the table was not chosen by public figures, whoever declares so.
     grounds = {
         None if own.advised is Advised.DATA and own.looked_at != Advised.DATA else own.looked_at
         for own in (one.request for one in decided)
     }
-    holds = {
+    of_claim = {
         "looked-at-data": grounds == {"data"} and not spends,
         "looked-at-public": grounds == {"public"},
         "further-without-epsilon": not spends,
         "neighbours": spends and unit.column is None,
         "neighbours-of-units": spends and unit.column is not None,
     }
-    yield from said("remarks", holds, unit=unit)
-    if spends:
-        yield FURTHER[model]
-    yield from _who(decided, shuffle)
-    drawn = {
-        f"noise-{one.request.method.randomness}": one.request.method.randomness for one in decided
-    }
-    yield from said("remarks", drawn, stream=IN_ONE_STREAM)
-
-
-def _who(decided: Sequence[Promised], shuffle: str | None) -> Iterator[str]:
-    """Say who is protected, and what became of their records."""
-    request = decided[0].request
-    unit, is_counted = request.protected_unit, request.counted.column is not None
-    is_unit, is_new = unit.column is not None and not is_counted, "new table" in request.method.can
-    once = [own.name for one in decided for own in one.protected if own.of_unit]
-    holds = {
+    of_people = {
         "record-is-person": unit.column is None,
         "person-left-out": is_counted and shuffle is not None,
         "person-left-out-in-order": is_counted and shuffle is None,
@@ -148,9 +124,13 @@ def _who(decided: Sequence[Promised], shuffle: str | None) -> Iterator[str]:
         "unit-drawn-once": is_unit and once,
         "unit-in-new-table": is_unit and is_new,
         "unit-numbers": is_unit and not is_new and shuffle != "columns",
+        **{f"noise-{one.request.method.randomness}": True for one in decided},
     }
-    column = one_line(unit.column or "")
-    return said("remarks", holds, unit=unit, column=column, once=listed(once))
+    about = {"unit": unit, "column": one_line(unit.column or ""), "once": listed(once)}
+    yield from said("remarks", of_claim, **about)
+    if spends:
+        yield FURTHER[model]
+    yield from said("remarks", of_people, **about, stream=IN_ONE_STREAM)
 
 
 def exact_cells_of(request: Request) -> str | None:
@@ -158,47 +138,74 @@ def exact_cells_of(request: Request) -> str | None:
     return request.exact_cells if "exact cells" in request.method.can else None
 
 
-def plan_notes(part: PartPlan, claim: Guarantee) -> tuple[str, ...]:
+def plan_notes(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee) -> tuple[str, ...]:
     """Return what a person should know of a plan before publishing: nothing of the data."""
-    request, prepared = part.request, part.prepared
-    wanted = request.scope is not None or request.keep or request.seed is not None
-    return (
-        *pairs_expected(part.pairs),
-        *_of_request(request),
-        *_of_left_out(prepared),
-        *_of_attributes(request, part.attributes),
-        *([] if wanted else _of_rows(claim)),
-        *_of_new_table(request, part.attributes, prepared.table.n_records),
-        *_of_table(prepared, is_seeded=request.seed is not None),
-        *_of_advice(request),
-    )
+    each = [_of_part(part) for part in parts]
+    own, about = _of_release(parts, prepared, claim)
+    if prepared.whole is None:
+        (holds, of_it), pairs = each[0], pairs_expected(parts[0].pairs)
+        return (*pairs, *said("notes", {**holds, **own}, **of_it, **about))
+    named = zip(prepared.whole.parts, each, strict=True)
+    of_parts = (f"{one.named}: {note}" for one, (h, of) in named for note in said("notes", h, **of))
+    return (*of_parts, *said("notes", own, **about))
 
 
-def notes_of_parts(
-    decided: Mapping[str, PartPlan], prepared: Prepared, claim: Guarantee, *, wanted: bool
-) -> tuple[str, ...]:
-    """Return the notes on a release of several parts, by the names of their attributes.
+def _of_part(part: PartPlan) -> Holding:
+    """Return the notes that hold of what one method does, and what they are about."""
+    request, attributes = part.request, part.protected
+    has_matrix = request["matrix"] and request.method.uses("matrix")
+    bounds = [own.name for own in attributes if own.bounds_from_data]
+    categories = [own.name for own in attributes if own.categories_from_data]
+    steps = (f"{step} {value}" for step, value in request.steps.items())
+    size = [f"k {request.k}"] if "k" in request.method.needs else []
+    # Where a new table's budget is short, or its delta no small chance.
+    new = [own for own in part.attributes if isinstance(own, OneWayPlan)]
+    rough = [own.attribute.name for own in new if own.is_number and own.worth < DEEP_ENOUGH]
+    at_large = request.delta * part.prepared.table.n_records
+    learns = any(own.attribute.is_learnt for own in new)
+    holds = {
+        "matrix-beside-epsilon": has_matrix and request.epsilon is not None,
+        "unused": request.unused,
+        "bounds-read": bounds,
+        "categories-read": categories,
+        "isotonic": request.isotonic,
+        "rough": rough,
+        "large-delta": at_large >= 1,
+        "large-delta-learnt": learns and 1 > at_large > LARGE_AT_LARGE,
+        "advised": request.advised is not None,
+    }
+    about = {
+        "method": request.method.id,
+        "unused": ", ".join(request.unused),
+        "bounds": ", ".join(bounds),
+        "categories": ", ".join(categories),
+        "rough": listed(rough),
+        "chosen": ", ".join([request.method.id, *steps, *size]),
+    }
+    return holds, about
 
-    Where rows or a scope were asked for (`wanted`), nothing is said of what would cover rows.
-    """
-    of_parts = (
-        f"{named}: {note}"
-        for named, one in decided.items()
-        for of in (
-            pairs_expected(one.pairs),
-            _of_request(one.request),
-            _of_attributes(one.request, one.attributes),
-            _of_advice(one.request),
-        )
-        for note in of
-    )
-    is_seeded = any(one.request.seed is not None for one in decided.values())
-    return (
-        *of_parts,
-        *_of_left_out(prepared),
-        *([] if wanted else _of_rows(claim)),
-        *_of_table(prepared, is_seeded=is_seeded),
-    )
+
+def _of_release(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee) -> Holding:
+    """Return the notes that hold of a table and of its rows, and what they are about."""
+    whole = parts[0].request if prepared.whole is None else prepared.whole
+    is_seeded = any(part.request.seed is not None for part in parts)
+    new = [method.id for method in METHODS.values() if "new table" in method.can]
+    # Of whoever asked for rows or for a scope it is known what would cover rows.
+    is_asked = whole.scope is not None or whole.keep or is_seeded
+    looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
+    holds = {
+        "left-out": prepared.left_out,
+        "rows-not-covered": new and not is_asked and not looked and claim.follows_individuals,
+        "index": prepared.table.has_index,
+        "seeded": is_seeded,
+        "formulas": prepared.formulas,
+    }
+    about = {
+        "names": ", ".join(prepared.left_out),
+        "new": " or ".join(new),
+        "formulas": listed(prepared.formulas),
+    }
+    return holds, about
 
 
 def file_notes(*, is_reported: bool) -> tuple[str, ...]:
@@ -222,64 +229,3 @@ def pairs_expected(pairs: ExpectedPairs | None) -> Iterator[str]:
     }
     about = {"measured": pairs.n_measured, "pairs": pairs.n_pairs, "would_do": pairs.would_do}
     return iter([" ".join(said("notes", holds, **about))])
-
-
-def _of_request(request: Request) -> Iterator[str]:
-    has_matrix = request["matrix"] and request.method.uses("matrix")
-    holds = {
-        "matrix-beside-epsilon": has_matrix and request.epsilon is not None,
-        "unused": request.unused,
-    }
-    return said("notes", holds, method=request.method.id, unused=", ".join(request.unused))
-
-
-def _of_left_out(prepared: Prepared) -> Iterator[str]:
-    return said("notes", {"left-out": prepared.left_out}, names=", ".join(prepared.left_out))
-
-
-def _of_attributes(request: Request, parts: Sequence[AttributePlan]) -> Iterator[str]:
-    attributes = [part.attribute for part in parts]
-    bounds = [own.name for own in attributes if own.bounds_from_data]
-    categories = [own.name for own in attributes if own.categories_from_data]
-    holds = {"bounds-read": bounds, "categories-read": categories, "isotonic": request.isotonic}
-    return said("notes", holds, bounds=", ".join(bounds), categories=", ".join(categories))
-
-
-def _of_rows(claim: Guarantee) -> Iterator[str]:
-    """Name what would cover rows that follow people."""
-    new = [method.id for method in METHODS.values() if "new table" in method.can]
-    looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
-    would = new and not looked and claim.follows_individuals
-    return said("notes", {"rows-not-covered": would}, new=" or ".join(new))
-
-
-def _of_new_table(
-    request: Request, parts: Sequence[AttributePlan], n_records: int
-) -> Iterator[str]:
-    """Say where a new table's budget is short, or its delta no small chance."""
-    cut = (part for part in parts if isinstance(part, OneWayPlan) and part.is_number)
-    rough = [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]
-    learns = any(isinstance(part, OneWayPlan) and part.attribute.is_learnt for part in parts)
-    at_large = request.delta * n_records
-    holds = {
-        "rough": rough,
-        "large-delta": at_large >= 1,
-        "large-delta-learnt": learns and 1 > at_large > LARGE_AT_LARGE,
-    }
-    return said("notes", holds, rough=listed(rough))
-
-
-def _of_table(prepared: Prepared, *, is_seeded: bool) -> Iterator[str]:
-    holds = {
-        "index": prepared.table.has_index,
-        "seeded": is_seeded,
-        "formulas": prepared.formulas,
-    }
-    return said("notes", holds, formulas=listed(prepared.formulas))
-
-
-def _of_advice(request: Request) -> Iterator[str]:
-    steps = (f"{step} {value}" for step, value in request.steps.items())
-    size = [f"k {request.k}"] if "k" in request.method.needs else []
-    chosen = ", ".join([request.method.id, *steps, *size])
-    return said("notes", {"advised": request.advised is not None}, chosen=chosen)

@@ -22,8 +22,6 @@ from microveil.schema import Kind
 from microveil.table import MissingCodes
 from microveil.text import one_line
 
-__all__ = ["AUTO", "Part", "Whole", "in_part", "named_attributes", "part", "read_parts"]
-
 AUTO = "auto"
 # Said of the whole table, they hold for every part that says nothing else.
 FOR_ALL = ("missing", "exact_cells", "isotonic", "shuffle")

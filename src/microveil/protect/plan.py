@@ -15,8 +15,6 @@ from microveil.schema import Attribute
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import Reasons, Table
 
-__all__ = ["PartPlan", "Plan", "kept_scope"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartPlan:

@@ -4,44 +4,28 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from microveil.errors import ExactCellsError, RequestError
-from microveil.guarantee import (
-    Cover,
-    Model,
-    Scope,
-    split,
-)
+from microveil.guarantee import Cover, Guarantee, Model, Scope, split
+from microveil.guarantee.budget import added_up
 from microveil.methods import Choices, Promise, Setting
 from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
 from microveil.methods.planned import AttributePlan, SinglePlan
+from microveil.protect.arguments import arguments
 from microveil.protect.attributes import attribute_of
 from microveil.protect.claims import guarantee_of, in_force
 from microveil.protect.columns import Prepared
-from microveil.protect.composing import plan_together
 from microveil.protect.notes import plan_notes
-from microveil.protect.parts import in_part
+from microveil.protect.parts import Whole, in_part
 from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request
 from microveil.schema import Attribute, Kind
 from microveil.table import GridColumn, Reasons, Table
 from microveil.table.memory import check_protecting, columns_at_once
 from microveil.table.threads import FEW_VALUES, in_threads
-
-__all__ = [
-    "NOT_KEPT",
-    "check_scope",
-    "outlook",
-    "plan_alone",
-    "plan_of",
-    "plan_part",
-    "promise_of",
-    "refuse_exact_cells",
-    "refuse_unnamed",
-    "takes_one_by_one",
-]
 
 NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
@@ -95,7 +79,7 @@ def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
     if prepared.whole is None:
         part = plan_part(prepared, own[0])
         check_scope(part.promise, part.request)
-        return plan_alone(part)
+        return plan_from([part], prepared)
     parts = []
     for number, (one, columns) in enumerate(
         zip(prepared.whole.parts, prepared.each, strict=True), 1
@@ -105,7 +89,7 @@ def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
         is_apart = columns.request.shuffle is not None and not looked
         with in_part(number, one):
             parts.append(plan_part(columns, own[number - 1], joined=not is_apart))
-    return plan_together(prepared, prepared.whole, parts)
+    return plan_from(parts, prepared)
 
 
 def _check_memory(prepared: Prepared) -> None:
@@ -165,17 +149,48 @@ def plan_part(
     )
 
 
-def plan_alone(part: PartPlan) -> Plan:
-    """Make the plan of a release of one method, with its guarantee in words."""
-    claim = guarantee_of([part])
+def plan_from(parts: Sequence[PartPlan], prepared: Prepared) -> Plan:
+    """Make the plan of a release of one method or several, with its guarantee in words."""
+    whole = prepared.whole
+    claim = guarantee_of(parts, whole)
+    if whole is not None and whole.scope is not None:
+        _check_scope_together(claim, whole.scope, parts)
     return Plan(
-        prepared=part.prepared,
-        parts=(part,),
+        prepared=prepared,
+        parts=tuple(parts),
         claim=claim,
-        guarantee=in_force(claim, [part]),
-        notes=plan_notes(part, claim),
-        parameters=part.request.parameters(),
+        guarantee=in_force(claim, parts, whole),
+        notes=plan_notes(parts, prepared, claim),
+        parameters=parts[0].request.parameters() if whole is None else _parameters(whole, parts),
     )
+
+
+def _parameters(whole: Whole, parts: Sequence[PartPlan]) -> dict[str, Any]:
+    """Return what was asked for as plain values: what is said of the table, and by part."""
+    of_each, known = [one.request.parameters() for one in parts], arguments()
+    written: dict[str, Any] = {}
+    for argument in known:
+        name = argument.name
+        if argument.by_column:
+            written[name] = {c: v for own in of_each for c, v in (own.get(name) or {}).items()}
+        elif not argument.of_part and name != "attributes":  # the parts name them
+            written[name] = of_each[0].get(name)
+    written |= {
+        "keep": list(whole.keep),
+        "scope": whole.scope,
+        "shuffle": whole.shuffle,
+        "unit_attributes": list(whole.unit_attributes),
+    }
+    own_names = [*(one.name for one in known if one.of_part), "advised"]
+    written["parts"] = [
+        {
+            "attributes": list(part.attributes),
+            **{name: own.get(name) for name in own_names},
+            "shuffle": None if whole.shuffle else own.get("shuffle"),
+        }
+        for part, own in zip(whole.parts, of_each, strict=True)
+    ]
+    return written
 
 
 def promise_of(attributes: Sequence[Attribute], n_records: int, request: Request) -> Promise:
@@ -207,6 +222,19 @@ def check_scope(promise: Promise, request: Request) -> None:
             "scope",
             NOT_KEPT.format(method=request.method.id, scope=request.scope),
             "choose another method (method='auto' finds one) or a weaker scope",
+        )
+
+
+def _check_scope_together(claim: Guarantee, scope: str, parts: Sequence[PartPlan]) -> None:
+    """Refuse a scope that several parts together do not keep."""
+    # A matrix of the user's own spends what it spends, beside a budget or without one.
+    spent = added_up(one.request.epsilon or one.promise.epsilon for one in parts)
+    if spent is None or not claim.scopes[scope].keeps(spent, claim.delta):
+        raise RequestError(
+            "scope",
+            f"these parts together do not keep their epsilon at {scope} scope",
+            "choose other methods, shuffle=True for a part whose rows must be in random order, "
+            "shuffle='columns', or a weaker scope",
         )
 
 

@@ -13,17 +13,14 @@ from microveil.protect.draw import plan_and_draw
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_of, refuse_exact_cells
 from microveil.protect.reading import yes_or_no
-from microveil.protect.recipe import takes
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
-from microveil.protect.settling import settle
+from microveil.protect.settling import settle, takes
 from microveil.table import LabelledTable
 from microveil.table.frames import is_of_spark
 
 if TYPE_CHECKING:
     import polars
-
-__all__ = ["plan", "protect"]
 
 Frame = TypeVar("Frame")
 Listed = ParamSpec("Listed")

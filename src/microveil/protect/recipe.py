@@ -13,25 +13,10 @@
     resolution = 0.01
     bounds = [0, 150000]
 
-Attributes with the role quasi-identifier or confidential are protected if they hold numbers,
-or text with its list of categories (``ordered = true`` where their order means something; in
-no order for pram alone), and left out otherwise; non-confidential ones are kept as they are;
-identifiers, weights and attributes that the recipe does not name are left out.
-``categories_from_data = true`` says of a list of categories that it was read from the data, as
-`categories_from_data` reads them: the guarantee then says so.
-
-``accept = "file"`` takes what the file itself declares (code lists, missing codes) for all that
-the recipe does not say. Text with one of the two roles is then protected, or refused where the
-file lists no categories.
-
-``codebook = "FILE"`` takes what a codebook says in the same way.
-
-``[[parts]]``, each with its ``attributes``, ``method``, ``k``, ``epsilon`` and steps, protect
-attributes by methods of their own in one release, see `parts`; ``shuffle = true`` releases a
-part's rows in a random order of their own. Attributes that no part names are left out.
-
-``[file]`` says how a file of text is written (``separator``, ``decimal``, ``encoding``, ``dates``,
-``thousands``), for the command line, whose flags go before it.
+Attributes with the role quasi-identifier or confidential are protected if they hold numbers, or
+text whose categories are listed (``ordered = true`` where their order means something), learnt or
+accepted; non-confidential ones are kept; identifiers, weights and attributes that are not named are
+left out. ``[[parts]]`` are those of `parts`, ``[file]`` says how a file of text is written.
 
 A recipe says the version that it was written for. One of an earlier version that asks for what
 means something else by now is refused: a monthly run must not change its meaning in silence.
@@ -41,26 +26,20 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
-from functools import cache, partial, update_wrapper
-from inspect import signature
+from functools import cache, partial
 from pathlib import Path
 from types import GenericAlias
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, Literal
 
-from microveil.errors import FileError, Problems, RequestError, stands_alone, written_as
-from microveil.protect.arguments import DECLARED, Argument, Arguments, arguments, said
-from microveil.protect.declarations import accepted
-from microveil.protect.open_entries import is_open, to_fill_in, without_dots
-from microveil.protect.problems import refuse_all
+from microveil.errors import FileError, Problems, RequestError, gap, stands_alone
+from microveil.protect.arguments import DECLARED, Argument, Point, arguments
 from microveil.schema import Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 
-__all__ = ["file_of_recipe", "merged", "read_recipe", "roles_of_recipe", "takes"]
-
-Listed = ParamSpec("Listed")
-Result = TypeVar("Result")
 Recipe = str | Path | Mapping[str, Any]
 
+# What gaps are closed by; see `microveil.errors`.
+OF_COLUMNS, OF_ALL = ("bounds", "resolution", "categories"), ("epsilon", "k")
 # How deep the entries of its tables lie: attributes.AGE.bounds.
 DEPTHS: Mapping[Any, int] = {"attributes": 3, "parts": 3, "file": 2}
 # What stands in a recipe for what a flag takes.
@@ -76,7 +55,7 @@ VERSION, UNSAID, CHANGED = (0, 3), (0, 1), (0, 2)
 def _form(known: tuple[Argument, ...]) -> Any:
     """Make the form of a recipe: an entry for each argument, of its very kind, and no other."""
     # It takes as long to load as the rest of a release, which needs none where no file is read.
-    from pydantic import ConfigDict, create_model
+    from pydantic import ConfigDict, Strict, create_model
 
     made = partial(create_model, __config__=ConfigDict(extra="forbid", strict=True))
     text = (str | None, None)
@@ -100,6 +79,9 @@ def _form(known: tuple[Argument, ...]) -> Any:
     # Where the kinds of a file's columns are learnt, none is stated.
     of_attribute["type"] = (DECLARED["types"].entry | None, None)
     of_attribute["ordered"] = of_attribute["categories_from_data"] = (bool | None, None)
+    # TOML has lists and no pairs.
+    pair = Annotated[tuple[Point, Point], Strict(False)]  # noqa: FBT003 -- as it is read
+    of_attribute["bounds"] = (pair | list[str] | None, None)
     attribute = made("Attribute", **of_attribute)
     top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
     part = made("Part", **of_part)
@@ -174,53 +156,45 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
     if "parts" in asked:
         asked.pop("attributes", None)  # the parts name them
     found += [*_of_version(version, asked), *_of_entries(entries)]
-    if problems is None:
-        found.refuse()
-    else:
-        problems.extend(found)
+    found.refuse(into=problems)
     return asked
 
 
 @stands_alone
 def file_of_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, str]:
     """Read what a recipe says of how the file is written: its `TextFormat`."""
-    return _contents(recipe, problems)[1].get("file") or {}
+    found = Problems()
+    _, written = _contents(recipe, found)
+    found.refuse(into=problems)
+    return written.get("file") or {}
 
 
 @stands_alone
 def roles_of_recipe(recipe: Recipe) -> dict[str, Role]:
     """Read what each attribute of a recipe is to whoever would find a person."""
-    entries = _contents(recipe)[1]["attributes"]
-    return {name: Role(entry["role"]) for name, entry in entries.items()}
+    found = Problems()
+    _, written = _contents(recipe, found)
+    found.refuse()
+    return {name: Role(entry["role"]) for name, entry in written["attributes"].items()}
 
 
-def _contents(
-    recipe: Recipe, problems: Problems | None = None
-) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """Return a recipe as it stands, and what it says, held against its form.
-
-    What has another form is raised, or taken down and left out of both.
-    """
+def _contents(recipe: Recipe, problems: Problems) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """Return a recipe as it stands, and what it says; what has another form is left out of both."""
     if not isinstance(recipe, Mapping | str | Path):
         rule = "it is a file or what one holds"
         raise RequestError("recipe", rule, "pass recipe='recipe.toml', or a dict")
-    contents, found = recipe if isinstance(recipe, Mapping) else _load(Path(recipe)), Problems()
-    contents = _without_dots(contents, found)
+    contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
+    contents = _without_dots(contents, problems)
     parsed, odd = _parsed(contents)
     rule = "it is unknown or of the wrong kind"
     remedy = "see microveil inspect for a recipe that is in order"
     for place in odd.values():
-        found.add(f"recipe, entry '{place}'", rule, remedy)
-    if problems is None:
-        found.refuse()
-    else:
-        problems.extend(found)
+        problems.add(f"recipe, entry '{place}'", rule, remedy)
     while odd:  # what is left may show more
         contents = _without(contents, odd)
         parsed, odd = _parsed(contents)
     assert parsed is not None  # noqa: S101 -- a recipe of nothing is in order
-    written = parsed.model_dump(exclude_none=True)
-    return contents, written
+    return contents, parsed.model_dump(exclude_none=True)
 
 
 def _parsed(contents: Mapping[str, Any]) -> tuple[Any, dict[tuple[Any, ...], str]]:
@@ -228,7 +202,7 @@ def _parsed(contents: Mapping[str, Any]) -> tuple[Any, dict[tuple[Any, ...], str
     from pydantic import ValidationError
 
     try:
-        return _form(arguments()).model_validate(_with_pairs(contents)), {}
+        return _form(arguments()).model_validate(dict(contents)), {}
     except ValidationError as error:
         places: dict[tuple[Any, ...], str] = {}
         for found in error.errors(include_url=False, include_input=False):
@@ -254,9 +228,31 @@ def _without(contents: Mapping[str, Any], places: Iterable[tuple[Any, ...]]) -> 
     return left
 
 
+def is_open(value: Any) -> bool:
+    """Tell whether a value is dots, or has some among its parts.
+
+    >>> is_open((..., ...)), is_open("..."), is_open(["north", "..."]), is_open((0, 9))
+    (True, True, True, False)
+    """
+    if isinstance(value, Ordered):
+        value = value.values
+    if isinstance(value, tuple | list):
+        return any(map(is_open, value))
+    return value is ... or (isinstance(value, str) and value == "...")
+
+
+def to_fill_in(argument: str, name: str = "") -> RequestError:
+    """Return the error about dots that were left as they are."""
+    place = f"{argument} of '{name}'" if name else argument
+    rule, remedy = "the dots stand for what you have to say", "fill them in, or leave it out"
+    if argument in (*OF_COLUMNS, *OF_ALL):
+        return gap(argument, name, place, rule, remedy)
+    return RequestError(place, rule, remedy)
+
+
 def _without_dots(contents: Mapping[str, Any], problems: Problems) -> Mapping[str, Any]:
     """Leave out what a recipe says in dots, which are still to be filled in."""
-    of_all = [name for name in ("epsilon", "k") if is_open(contents.get(name))]
+    of_all = [name for name in OF_ALL if is_open(contents.get(name))]
     problems += map(to_fill_in, of_all)
     contents = {name: value for name, value in contents.items() if name not in of_all}
     entries = contents.get("attributes")
@@ -281,21 +277,6 @@ def _load(path: Path) -> dict[str, Any]:
         raise FileError(where, "a recipe must be a TOML file", "correct the line") from None
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path}", "the recipe cannot be read", "check path and rights") from None
-
-
-def _with_pairs(contents: Mapping[str, Any]) -> dict[str, Any]:
-    """Make pairs of bounds: TOML has lists."""
-
-    def paired(entry: Any) -> Any:
-        bounds = entry.get("bounds") if isinstance(entry, Mapping) else None
-        if not isinstance(bounds, list) or any(isinstance(end, str) for end in bounds):
-            return entry
-        return {**entry, "bounds": tuple(bounds)}
-
-    entries = contents.get("attributes")
-    if not isinstance(entries, Mapping):
-        return dict(contents)
-    return {**contents, "attributes": {name: paired(entry) for name, entry in entries.items()}}
 
 
 def _of_version(written: str | None, asked: Mapping[str, Any]) -> Iterator[RequestError]:
@@ -397,76 +378,3 @@ def _marked(listed: Any, entry: Mapping[str, Any]) -> Any:
     if entry.get("categories_from_data"):
         return CategoriesFromData(listed)
     return Ordered(tuple(listed)) if entry.get("ordered") else listed
-
-
-def takes(
-    listed: Callable[Listed, Arguments],
-) -> Callable[
-    [Callable[[Any, dict[str, Any]], Result]], Callable[Concatenate[Any, Listed], Result]
-]:
-    """Give a verb on a table all arguments by name; it gets those that are said, a recipe's too.
-
-    >>> @takes(Arguments)
-    ... def asked_for(table, asked):
-    ...     return asked
-    >>> asked_for([], recipe={"k": 3, "seed": 1}, k=5, method=None)
-    {'k': 5, 'seed': 1}
-    >>> str(signature(asked_for))[:38]
-    '(table, *, method: str | None = None, '
-    """
-
-    def decorated(
-        verb: Callable[[Any, dict[str, Any]], Result],
-    ) -> Callable[Concatenate[Any, Listed], Result]:
-        def called(table: Any, *_args: Listed.args, **given: Listed.kwargs) -> Result:
-            asked: dict[str, Any] = {**given}
-            recipe, problems = asked.pop("recipe", None), Problems()
-            # None says nothing of what is protected; of what the verb alone takes it is a value.
-            added = {name: value for name, value in asked.items() if name in its_own}
-            of_recipe = {} if recipe is None else read_recipe(recipe, problems)
-            both = without_dots(merged(of_recipe, asked), problems)
-            with problems.noted():
-                both = accepted(table, both, problems)
-            with written_as("arguments" if recipe is None else "recipe"):
-                refuse_all(table, both, problems)
-                return verb(table, both | added)
-
-        own, every = signature(verb), signature(listed).parameters
-        its_own = every.keys() - signature(Arguments).parameters.keys()
-        parameters = [next(iter(own.parameters.values())), *every.values()]
-        update_wrapper(called, verb)
-        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        # As type checkers see it the table has no name: it cannot stand beside those listed.
-        return cast("Callable[Concatenate[Any, Listed], Result]", called)
-
-    return decorated
-
-
-def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Let arguments override a recipe's; of those that go by column, column by column.
-
-    >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
-    {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
-    """
-    given = said(asked)
-    if "never_missing" in given:
-        given["never_missing"] = DECLARED["never_missing"].checked(given["never_missing"])
-    both = {**recipe, **given}
-    for name in (argument.name for argument in arguments() if argument.by_column):
-        if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
-            both[name] = {**recipe[name], **given[name]}
-    # One attribute has one domain: the one given goes before the recipe's.
-    for name, other in (("bounds", "categories"), ("categories", "bounds")):
-        if isinstance(recipe.get(name), Mapping) and isinstance(given.get(other), Mapping):
-            both[name] = {
-                column: value
-                for column, value in both[name].items()
-                if column not in given[other] or column in given.get(name, {})
-            }
-    wanted = given.get("attributes")
-    if isinstance(wanted, list | tuple) and "budget" in recipe:
-        # The recipe's weights of attributes that are not asked for this time fall away.
-        named = {part for entry in wanted for part in (entry, *str(entry).split(","))}
-        kept = named | set(given.get("budget", ()))
-        both["budget"] = {name: weight for name, weight in both["budget"].items() if name in kept}
-    return both

@@ -12,8 +12,6 @@ from microveil.synthesis.possible import some_record
 from microveil.table import Table
 from microveil.table.record_rules import Comparison, RecordRule, kind_in_rules, parse_rule
 
-__all__ = ["check_record_rules"]
-
 CONFLICT = "no record of the declared domains can hold it"
 
 

@@ -40,8 +40,6 @@ else:
 
     Frame_co = TypeVar("Frame_co", covariant=True)
 
-__all__ = ["Manifest", "Release", "refuse_measurements"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:

@@ -41,8 +41,6 @@ from microveil.table.spelling import CELLS
 from microveil.text import listed, one_line
 from microveil.text.figures import figure
 
-__all__ = ["released"]
-
 # A column of text is spoken of where so large a share of its cells are numbers or dates.
 MOSTLY = 0.5
 _custodian = functools.partial(said, "custodian")

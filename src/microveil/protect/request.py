@@ -24,8 +24,6 @@ from microveil.protect.rules import RULES
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 
-__all__ = ["Advised", "Request", "of_methods", "offered", "read_each"]
-
 # What is taken where no method is named: it releases the most for what it promises.
 BEST = "dp-synthetic"
 # Clusters that count units take all records of one.

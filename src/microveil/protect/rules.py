@@ -10,8 +10,6 @@ from microveil.methods import METHODS, Method
 if TYPE_CHECKING:
     from microveil.protect.request import Request
 
-__all__ = ["RULES", "refused_looked_at", "refused_shuffle", "refused_twice"]
-
 
 def _able(is_able: Callable[[Method], bool]) -> str:
     return ", ".join(method.id for method in METHODS.values() if is_able(method))

@@ -1,19 +1,139 @@
-"""From arguments to requests that fit a table, one or one for each part."""
+"""From what was given for a table to a request that fits it, with all its problems in one error.
 
-from collections.abc import Callable, Mapping
+No problem hides behind another: what is wrong with a request is refused with all that is wrong
+beside it, a gap for each thing that a person has to say.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import update_wrapper
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from microveil.errors import DataError, Problems, RequestError, one_error
+from microveil.errors import DataError, Problems, RequestError, lacked, one_error, written_as
+from microveil.guarantee import Scope
+from microveil.methods import METHODS
+from microveil.protect.arguments import DECLARED, Arguments, arguments, said
 from microveil.protect.attributes import check_types
 from microveil.protect.auto import chosen
-from microveil.protect.columns import Opened, Prepared, formulas_in, open_for, silent
+from microveil.protect.columns import (
+    Opened,
+    Prepared,
+    formulas_in,
+    open_for,
+    opened_for,
+    prepare,
+    silent,
+)
+from microveil.protect.declarations import accepted
 from microveil.protect.parts import AUTO, Whole, in_part
-from microveil.protect.problems import problems_of
-from microveil.table import check_columns
+from microveil.protect.recipe import OF_ALL, OF_COLUMNS, is_open, read_recipe, to_fill_in
+from microveil.protect.request import Request, read_each
+from microveil.table import check_columns, open_table
+from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
 
-__all__ = ["settle"]
+Listed = ParamSpec("Listed")
+Result = TypeVar("Result")
+
+
+def takes(
+    listed: Callable[Listed, Arguments],
+) -> Callable[
+    [Callable[[Any, dict[str, Any]], Result]], Callable[Concatenate[Any, Listed], Result]
+]:
+    """Give a verb on a table all arguments by name; it gets those that are said, a recipe's too.
+
+    >>> @takes(Arguments)
+    ... def asked_for(table, asked):
+    ...     return asked
+    >>> asked_for([], recipe={"k": 3, "seed": 1}, k=5, method=None)
+    {'k': 5, 'seed': 1}
+    >>> str(signature(asked_for))[:38]
+    '(table, *, method: str | None = None, '
+    """
+
+    def decorated(
+        verb: Callable[[Any, dict[str, Any]], Result],
+    ) -> Callable[Concatenate[Any, Listed], Result]:
+        def called(table: Any, *_args: Listed.args, **given: Listed.kwargs) -> Result:
+            asked: dict[str, Any] = {**given}
+            recipe, problems = asked.pop("recipe", None), Problems()
+            # None says nothing of what is protected; of what the verb alone takes it is a value.
+            added = {name: value for name, value in asked.items() if name in its_own}
+            of_recipe = {} if recipe is None else read_recipe(recipe, problems)
+            both = without_dots(merged(of_recipe, asked), problems)
+            with problems.noted():
+                both = accepted(table, both, problems)
+            with written_as("arguments" if recipe is None else "recipe"):
+                refuse_all(table, both, problems)
+                return verb(table, both | added)
+
+        own, every = signature(verb), signature(listed).parameters
+        its_own = every.keys() - signature(Arguments).parameters.keys()
+        parameters = [next(iter(own.parameters.values())), *every.values()]
+        update_wrapper(called, verb)
+        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        # As type checkers see it the table has no name: it cannot stand beside those listed.
+        return cast("Callable[Concatenate[Any, Listed], Result]", called)
+
+    return decorated
+
+
+def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Let arguments override a recipe's; of those that go by column, column by column.
+
+    >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
+    {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
+    """
+    given = said(asked)
+    if "never_missing" in given:
+        given["never_missing"] = DECLARED["never_missing"].checked(given["never_missing"])
+    both = {**recipe, **given}
+    for name in (argument.name for argument in arguments() if argument.by_column):
+        if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
+            both[name] = {**recipe[name], **given[name]}
+    # One attribute has one domain: the one given goes before the recipe's.
+    for name, other in (("bounds", "categories"), ("categories", "bounds")):
+        if isinstance(recipe.get(name), Mapping) and isinstance(given.get(other), Mapping):
+            both[name] = {
+                column: value
+                for column, value in both[name].items()
+                if column not in given[other] or column in given.get(name, {})
+            }
+    wanted = given.get("attributes")
+    if isinstance(wanted, list | tuple) and "budget" in recipe:
+        # The recipe's weights of attributes that are not asked for this time fall away.
+        named = {part for entry in wanted for part in (entry, *str(entry).split(","))}
+        kept = named | set(given.get("budget", ()))
+        both["budget"] = {name: weight for name, weight in both["budget"].items() if name in kept}
+    return both
+
+
+def without_dots(asked: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """Leave out what arguments say in dots, and take down that it is to be filled in.
+
+    >>> problems = Problems()
+    >>> without_dots({"k": 3, "bounds": {"AGE": (..., ...), "TAX": (0, 9)}}, problems)
+    {'k': 3, 'bounds': {'TAX': (0, 9)}}
+    >>> print(problems[0])
+    bounds of 'AGE': the dots stand for what you have to say; fill them in, or leave it out.
+    """
+    left = dict(asked)
+    for argument in OF_ALL:
+        if is_open(asked.get(argument)):
+            del left[argument]
+            problems.append(to_fill_in(argument))
+    for argument in OF_COLUMNS:
+        given = asked.get(argument)
+        if not isinstance(given, Mapping):
+            continue
+        open_ = [name for name, value in given.items() if is_open(value)]
+        problems += [to_fill_in(argument, name) for name in open_]
+        if open_:
+            left[argument] = {name: v for name, v in given.items() if name not in open_}
+    return left
 
 
 def settle(
@@ -77,3 +197,83 @@ def _together(opened: Opened, whole: Whole, parts: list[Prepared]) -> Prepared:
         whole=whole,
         parts=tuple(parts),
     )
+
+
+def refuse_all(table: Any, asked: Mapping[str, Any], problems: Problems) -> None:
+    """Refuse a request that has problems, with all others that it has."""
+    if problems and not is_of_spark(table):
+        # What a recipe has in another form is not lacking.
+        entries = (re.match(r"recipe, entry '(\w+)", problem.place) for problem in problems)
+        wrong = {entry[1] for entry in entries if entry is not None}
+        problems.extend(one for one in problems_of(table, asked) if one.place not in wrong)
+    problems.refuse()
+
+
+def problems_of(table: Any, asked: Mapping[str, Any]) -> Problems:
+    """Find all that is wrong with a request of a table, without a look at values to protect.
+
+    >>> import numpy as np
+    >>> table = {"AGE": np.array([23, 35, 31]), "TAX": np.array([0.5, 1.5, 7.0])}
+    >>> asked = {"method": "dp-um", "epsilon": 1, "k": 9, "attributes": ["AGE", "TAX", "SEX"]}
+    >>> [problem.place for problem in problems_of(table, asked)]
+    ["column 'SEX'", "attribute 'AGE'", "attribute 'TAX'", "attribute 'TAX'", 'table']
+    """
+    problems = Problems()
+    if asked.get("parts") is None:
+        _add_of_request(table, {n: v for n, v in asked.items() if n != "parts"}, problems)
+        return problems
+    with problems.noted():
+        whole = Whole.of(asked)
+        with problems.noted():
+            check_columns(open_table(table), (*whole.attributes, *whole.keep))
+        known = {(problem.place, problem.rule) for problem in problems}
+        for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
+            with problems.noted(), in_part(number, one):
+                found = problems_of(table, own)
+                Problems(each for each in found if (each.place, each.rule) not in known).refuse()
+    return problems
+
+
+def _add_of_request(table: Any, asked: Mapping[str, Any], problems: Problems) -> None:
+    """Add the problems of a request of one method; what is left to advice is taken at its least."""
+    method = METHODS.get(str(asked.get("method")))
+    if method is None:
+        with problems.noted():
+            check_columns(open_table(table), _named(asked))
+    elif asked.get("k") == AUTO:
+        asked = {**asked, "k": method.smallest_k}
+    if asked.get("method") == AUTO:
+        _add_gaps(table, asked, problems)
+        return
+    request, found = Request.judged(asked)
+    problems.extend(found)
+    if request is None:
+        return
+    wrong, opened, of_table = {problem.place for problem in found}, None, Problems()
+    with of_table.noted():
+        opened = opened_for(table, request)
+    if opened is None:  # units or codes for missing values, which hide nothing else
+        request = replace(request, unit=None, unit_attributes=(), max_rows=None)
+        request = replace(request, missing_codes={}, missing_values=())
+    with of_table.noted():
+        prepare(table if opened is None else opened, request)
+    # What was said wrongly of all columns is not said of each of them again.
+    problems.extend(one for one in of_table if (lacked(one) or ("",))[0] not in wrong)
+
+
+def _add_gaps(table: Any, asked: Mapping[str, Any], problems: Problems) -> None:
+    """Add what columns lack for a method that advice is to choose: for the least that it needs."""
+    read_each({name: value for name, value in asked.items() if value != AUTO}, problems)
+    least = METHODS["dp-synthetic" if asked.get("scope") == Scope.ROW else "idp-cbls"]
+    found = Problems()
+    own = {**asked, "method": least.id, "k": least.smallest_k if "k" in least.needs else None}
+    _add_of_request(table, own, found)
+    problems.extend(one for one in found if lacked(one))
+
+
+def _named(asked: Mapping[str, Any]) -> Iterator[str]:
+    """Name the columns that arguments are about, as far as these are in order."""
+    for name in ("attributes", "keep", "bounds", "categories", "resolution"):
+        given = asked.get(name)
+        if isinstance(given, Mapping | list | tuple):
+            yield from (column for column in given if isinstance(column, str))

@@ -22,8 +22,6 @@ from microveil.noise.noise import RandomSource, permutation
 from microveil.table import Numbers, Table, check_columns
 from microveil.table.table import numbered_alike, records_taken
 
-__all__ = ["Units", "limited", "rows_within"]
-
 Whole = NDArray[np.int64]
 
 

@@ -10,8 +10,6 @@ from microveil.schema import Attribute, Kind, written
 from microveil.table import Table, numbers_of_attribute, on_grid
 from microveil.table.table import counted_words
 
-__all__ = ["values_outside"]
-
 # So many different values of a column are named.
 MOST = 20
 

@@ -38,9 +38,8 @@ from microveil.protect.arguments import Arguments
 from microveil.protect.columns import Prepared
 from microveil.protect.exact_audit import accounted_of
 from microveil.protect.plan import Plan
-from microveil.protect.planning import plan_alone, plan_of
-from microveil.protect.recipe import takes
-from microveil.protect.settling import settle
+from microveil.protect.planning import plan_from, plan_of
+from microveil.protect.settling import settle, takes
 from microveil.synthesis.one_way_plan import OneWayPlan, with_kind_held
 from microveil.table.threads import in_threads
 
@@ -128,7 +127,9 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
     part = _attacked(planned, attack.attribute)
     if len(planned.parts) > 1:  # noise of the others is drawn apart
         planned = next(
-            plan_alone(one) for one in planned.parts if any(part is own for own in one.attributes)
+            plan_from([one], one.prepared)
+            for one in planned.parts
+            if any(part is own for own in one.attributes)
         )
     return measured(
         part,

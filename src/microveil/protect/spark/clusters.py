@@ -20,8 +20,6 @@ from microveil.partition.runs import Clusters, summarised
 from microveil.protect.spark.scratch import Scratch, lost_records
 from microveil.protect.spark.table import NUMBER, Batches, SparkColumn, n_parts
 
-__all__ = ["Starts", "by_rank", "joined", "shared", "summaries"]
-
 Whole = NDArray[np.int64]
 UNITS, RANGE, COUNT, RANK = "units", "range", "count", "rank"
 # Summaries and plans of so many clusters of one attribute take 1 to 2 GB of the driver.

@@ -25,8 +25,6 @@ from microveil.synthesis.measuring import Counter, JitteredCodes, adopted, jitte
 from microveil.synthesis.tables import Axis
 from microveil.table import GridColumn
 
-__all__ = ["SparkCounter", "counter", "summed"]
-
 Whole = NDArray[np.int64]
 # What was learnt of columns, by their places in a frame: a domain, and the place of the rest.
 Learnt = Mapping[str, tuple[Attribute, int]]

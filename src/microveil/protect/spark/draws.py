@@ -26,8 +26,6 @@ from microveil.protect.spark.table import (
 from microveil.table import GridColumn, Numbers
 from microveil.table.restore import arrow_array
 
-__all__ = ["Draw", "drawn_release", "new_table", "sources_of_task"]
-
 # Draws the cells of some records of a column, or takes them by value and the record's number.
 Draw = Callable[[GridColumn, NDArray[np.int64], RandomSource], Numbers]
 # Blocks of a new table that one task draws, at most.

@@ -22,7 +22,7 @@ from microveil.protect.arguments import SPARK
 from microveil.protect.columns import Prepared, check_enough, outlined, prepare, refuse_few
 from microveil.protect.draw import Drawn, names_learnt
 from microveil.protect.plan import Plan
-from microveil.protect.planning import check_scope, plan_alone, plan_part, refuse_exact_cells
+from microveil.protect.planning import check_scope, plan_from, plan_part, refuse_exact_cells
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
 from microveil.protect.request import Request
@@ -45,8 +45,6 @@ from microveil.table import GridColumn, Numbers, Table, spread
 from microveil.table.frames import check_names, table_of_frame
 from microveil.table.restore import MOST_DIGITS
 from microveil.table.table import check_kept, is_text
-
-__all__ = ["SparkFiles", "plan_in_spark", "protect_in_spark"]
 
 # Blocks of a new table of which it is counted how many records were changed for rules.
 COUNTED = 16
@@ -225,7 +223,7 @@ def _planned(
 
     part = plan_part(prepared, plans=plans)
     check_scope(part.promise, request)
-    planned = plan_alone(part)
+    planned = plan_from([part], prepared)
     refuse_exact_cells(planned)
     return planned
 

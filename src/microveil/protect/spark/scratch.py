@@ -22,8 +22,6 @@ import pyarrow.parquet
 from microveil.errors import EngineError
 from microveil.files.parts import address_of
 
-__all__ = ["Scratch", "check_committer", "lost_records", "spark_failures"]
-
 # The settings by which the files of one attempt of a task are renamed when the whole job is done.
 # A setting that has no value here stands at its default, which is the same.
 COMMITTER = {

@@ -21,10 +21,6 @@ from microveil.table import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.frames import table_of_frame
 from microveil.table.gridding import missing_error, outside_error
 
-__all__ = ["KEY", "NUMBER", "Batches", "SparkColumn", "SparkTable", "arrow_type", "column_of",
-           "grid_columns", "in_key_order", "n_parts", "on_grids", "open_table", "part_of_task",
-           "place_in_files"]  # fmt: skip
-
 KEY, NUMBER, TOLD = "key", "number", "told"
 # Of a record's number so many bits count the records of one part; above them is the part.
 BITS = 33
