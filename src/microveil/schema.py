@@ -1,15 +1,4 @@
-"""What is known of a table's attributes without looking at their values: plain values.
-
->>> income = Attribute(
-...     name="INCOME",
-...     kind=Kind.DECIMAL,
-...     resolution=Fraction("0.01"),
-...     resolution_source=Source.DECLARED,
-...     domain=Bounds(lower=Fraction(0), upper=Fraction(100_000), source=Source.DECLARED),
-... )
->>> income.grid_bounds, income.grid_type, income.fits_floats
-((0, 10000000), dtype('int32'), True)
-"""
+"""What is known of a table's attributes without looking at their values: plain values."""
 
 import datetime
 import math
@@ -21,28 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = [
-    "COLUMN_KINDS",
-    "EPOCH",
-    "FINEST",
-    "YES_NO",
-    "Attribute",
-    "Bounds",
-    "Categories",
-    "Cells",
-    "Code",
-    "Declared",
-    "Domain",
-    "GivenCode",
-    "Kind",
-    "Ordered",
-    "Role",
-    "Source",
-    "ordered",
-    "widest",
-    "written",
-]
 
 EPOCH = datetime.date(1970, 1, 1)
 # A float64 distinguishes whole numbers up to here, and the digits of a decimal.
@@ -177,12 +144,7 @@ class Categories:
         return 0, len(self.values) - 1
 
     def positions(self, numbers: Cells) -> NDArray[np.int64]:
-        """Find numbers in a list of numbers: their positions, -1 where they are not in it.
-
-        >>> codes = Categories(values=(9, 1), ordered=False, source=Source.DECLARED)
-        >>> codes.positions(np.array([1, 9, 5]))
-        array([ 1,  0, -1])
-        """
+        """Find numbers in a list of numbers: their positions, -1 where they are not in it."""
         listed = np.array([int(value) for value in self.values], dtype=np.int64)
         order = np.argsort(listed)
         nearest = np.minimum(np.searchsorted(listed[order], numbers), len(listed) - 1)
@@ -190,10 +152,7 @@ class Categories:
         return np.where(listed[found] == numbers, found, -1).astype(np.int64)
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what stands at positions: the numbers; of text the positions themselves.
-
-        A position beyond the list counts as its nearer end.
-        """
+        """Return what stands at positions: the numbers; of text the positions themselves."""
         inside = np.clip(positions, *self.grid_bounds)
         if self.words is not None:
             return inside
@@ -274,14 +233,7 @@ class Attribute:
     kind_source: Source = field(default=Source.TYPE, repr=False)
 
     def of_kind(self, kind: Kind) -> "Attribute":
-        """Return what it is where its cells turn out to be of a kind.
-
-        >>> owns = Attribute(
-        ...     name="OWNS", kind=Kind.OTHER, resolution=Fraction(1), resolution_source=Source.TYPE
-        ... )
-        >>> owns.of_kind(Kind.BOOLEAN).grid_bounds, owns.of_kind(Kind.DECIMAL).resolution
-        ((0, 1), Fraction(1, 1000000))
-        """
+        """Return what it is where its cells turn out to be of a kind."""
         step, source = Fraction(1), Source.TYPE
         if kind is Kind.DECIMAL:
             step, source = FINEST, Source.LEARNT
@@ -453,11 +405,7 @@ def widest(attribute: Attribute) -> tuple[int, int]:
 
 
 def written(value: Fraction, kind: Kind) -> int | float | str:
-    """Write a number of an attribute as JSON and people want it: dates in ISO form.
-
-    >>> written(Fraction(3, 2), Kind.DECIMAL), written(Fraction(31), Kind.DATE)
-    (1.5, '1970-02-01')
-    """
+    """Write a number of an attribute as JSON and people want it: dates in ISO form."""
     if kind is Kind.DATE:
         return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
     return int(value) if value.denominator == 1 else float(value)

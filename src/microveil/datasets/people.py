@@ -10,8 +10,6 @@ import polars
 from microveil.datasets.survey import survey
 from microveil.errors import RequestError
 
-__all__ = ["DOMAINS", "REGIONS", "RESOLUTIONS", "invented_people"]
-
 # What is publicly known of the attributes, as a person would declare it.
 DOMAINS = {
     "AGE": (16, 110),

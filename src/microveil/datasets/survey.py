@@ -12,16 +12,6 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-__all__ = [
-    "BOUNDS",
-    "CATEGORIES",
-    "LABELS",
-    "MISSING_CODES",
-    "MOST_IN_HOUSEHOLD",
-    "ORDERED",
-    "survey",
-]
-
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -1,13 +1,5 @@
 """Where a table is, in one string: a file, a URL, a table or a query of a database.
 
-An address is the same in Python and on the command line, wherever a file can be named::
-
-    people.csv                                      a file
-    people.db?table=people                          a table of a SQLite file
-    people.db?query=SELECT * FROM people            a query: all that follows, as it stands
-    https://example.org/people.csv                  a file of any format, http and file too
-    postgresql://localhost/survey?table=people      a table or a query of PostgreSQL
-
 No recipe holds one: what a recipe from elsewhere asks for opens no file and no connection. Nothing
 of an address that could be a password is shown or written anywhere: passwords are refused, and of
 a URL the host and the file's name are shown alone.
@@ -22,8 +14,6 @@ from urllib.request import url2pathname
 
 from microveil.errors import FileError
 from microveil.files.formats import FORMATS
-
-__all__ = ["Address", "address_of", "in_file", "shown"]
 
 # A single letter is a drive of Windows.
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", flags=re.IGNORECASE)
@@ -50,15 +40,7 @@ class Address:
 
 
 def address_of(given: str | os.PathLike[str]) -> Address:
-    """Read an address; the error about one of no known kind, or with a password, repeats nothing.
-
-    >>> address_of("people.db?table=people").table
-    'people'
-    >>> address_of("https://example.org/open/people.csv?version=2").path.as_posix()
-    'example.org/people.csv'
-    >>> address_of("postgresql://ann@localhost/survey?query=SELECT 100 % 7 + 1").query
-    'SELECT 100 % 7 + 1'
-    """
+    """Read an address; an error about it repeats nothing, which may be a password."""
     written = os.fspath(given)
     named = _SCHEME.match(written)
     if named is None:
@@ -95,11 +77,7 @@ def shown(given: str) -> str:
 
 
 def in_file(path: Path, table: str | None, query: str | None) -> str:
-    """Write the address of a table in a file, or of what a query gives.
-
-    >>> in_file(Path("people.db"), "a&b", None)
-    'people.db?table=a%26b'
-    """
+    """Write the address of a table in a file, or of what a query gives."""
     if query is not None:
         return f"{path}?query={query}"
     return f"{path}" if table is None else f"{path}?table={quote(table)}"
@@ -160,10 +138,7 @@ def _of_database(rest: str) -> Address:
 
 
 def _asked(options: str) -> tuple[list[str], str | None, str | None]:
-    """Divide what stands behind a ?: what is said to others, the table and the query.
-
-    A query is the rest of the address as it stands: it may hold any sign.
-    """
+    """Divide what stands behind a ?: what is said to others, the table and the query."""
     before, found, query = f"&{options}".partition("&query=")
     parts = [part for part in before.split("&") if part]
     tables = [unquote(part[6:]) for part in parts if part.startswith("table=")]

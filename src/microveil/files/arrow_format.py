@@ -11,8 +11,6 @@ from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat
 from microveil.files.typed import TypedTable, broken, opened_by, to_publish
 
-__all__ = ["opened", "outlined", "write"]
-
 _OF_A_FILE = b"ARROW1"  # what begins otherwise may be the same table as a stream
 
 

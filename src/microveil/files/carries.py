@@ -1,8 +1,4 @@
-"""What files of each format can hold: from here have it writing, its refusals and docs/files.md.
-
->>> SPSS.labels["codes"]
-Most(length=120, unit='bytes')
-"""
+"""What files of each format can hold: from here have it writing, its refusals and docs/files.md."""
 
 import re
 import sys
@@ -13,20 +9,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:  # the command line shows the formats without loading what reads them
     from microveil.schema import GivenCode
     from microveil.table import Labels
-
-__all__ = [
-    "ANYTHING",
-    "EXACT",
-    "EXCEL",
-    "SAS",
-    "SPSS",
-    "SQLITE",
-    "STATA",
-    "STATA_LONG",
-    "Carries",
-    "Most",
-    "Names",
-]
 
 EXACT = 2**53  # up to here a float tells whole numbers apart
 STATA_LONG = -2_147_483_647, 2_147_483_620  # beyond lie Stata's missing values
@@ -40,11 +22,7 @@ class Most:
     unit: Literal["bytes", "characters"] = "bytes"
 
     def holds(self, text: str) -> bool:
-        """Whether a text fits: a zero character would end it.
-
-        >>> Most(4).holds("größe"), Most(5, "characters").holds("größe")
-        (False, True)
-        """
+        """Whether a text fits: a zero character would end it."""
         length = len(text.encode()) if self.unit == "bytes" else len(text)
         return length <= self.length and "\0" not in text
 
@@ -61,11 +39,7 @@ class Names:
     most: Most
 
     def hold(self, name: str) -> bool:
-        """Whether a column may be called so.
-
-        >>> [STATA.names.hold(name) for name in ("_age", "using", "Ⅷ")]
-        [True, False, False]
-        """
+        """Whether a column may be called so."""
         begins = name[:1] == "_" or name[:1].isalpha()  # some digits are letters to expressions
         return begins and self.most.holds(name) and bool(self.pattern.fullmatch(name))
 

@@ -13,18 +13,6 @@ import polars as pl
 
 from microveil.errors import FileError, MicroveilError, one_error
 
-__all__ = [
-    "KnownError",
-    "Misfit",
-    "check_filled",
-    "check_records",
-    "each",
-    "first_true",
-    "fitting",
-    "in_our_words",
-    "within",
-]
-
 _SHOWN = 20  # of a file whose columns are many
 
 Item = TypeVar("Item")

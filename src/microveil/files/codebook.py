@@ -1,10 +1,4 @@
-"""Codebooks: what is publicly known of columns, in a CSV file, a Table Schema or DDI Codebook.
-
-A CSV file has a line for each column: column, label, kind, lower, upper, resolution, codes. Its
-codes are separated by semicolons: ``1=male; 2=female; missing: -9=refused``. Each entry is a code,
-or a code and its label; ``missing:`` says that it stands for a missing value, and ``ordered:``
-before the first that their order means something.
-"""
+"""Codebooks: what is publicly known of columns, in a CSV file, a Table Schema or DDI Codebook."""
 
 import csv
 import datetime
@@ -22,8 +16,6 @@ from microveil.errors import FileError, Problems, one_error
 from microveil.files.ddi import variables_of_ddi
 from microveil.files.table_schema import TYPES, labels_of_field
 from microveil.schema import COLUMN_KINDS, Declared, GivenCode, Kind
-
-__all__ = ["empty_codebook", "read_codebook"]
 
 HEADER = ("column", "label", "kind", "lower", "upper", "resolution", "codes")
 OF_SCHEMA = {name: kind for kind, name in TYPES.items()}
@@ -175,11 +167,7 @@ def _of_entry(reader: _Reader, where: str, entry: Mapping[str, str]) -> Declared
 
 
 def _codes(cell: str) -> tuple[list[tuple[bool, str, str]], bool]:
-    """Read the codes of a cell, and whether they are ordered.
-
-    >>> _codes("ordered: 1=low; 2 = high;missing:-9=refused")
-    ([(False, '1', 'low'), (False, '2', 'high'), (True, '-9', 'refused')], True)
-    """
+    """Read the codes of a cell, and whether they are ordered."""
     cell, n_ordered = re.subn(r"^\s*ordered:", "", cell)
     found = []
     for entry in filter(None, map(str.strip, cell.split(";"))):
@@ -266,14 +254,7 @@ def _of_ddi(reader: _Reader, text: str) -> Iterator[tuple[str, str, Declared]]:
 
 
 def empty_codebook(kinds: Mapping[str, Kind]) -> str:
-    """Write the form of a codebook for some columns: their kinds, and nothing of their values.
-
-    >>> print(empty_codebook({"AGE": Kind.WHOLE, "REGION": Kind.OTHER}))
-    column,label,kind,lower,upper,resolution,codes
-    AGE,,whole number,,,,
-    REGION,,text,,,,
-    <BLANKLINE>
-    """
+    """Write the form of a codebook for some columns: their kinds, and nothing of their values."""
     form = io.StringIO()
     lines = csv.writer(form, lineterminator="\n")
     lines.writerow(HEADER)

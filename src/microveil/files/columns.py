@@ -1,9 +1,4 @@
-"""Columns of text: which type they have, and their values read as that type.
-
-Regular expressions say here once what a value may look like. polars reads the same values as
-numbers, but for infinities, NaN and other decimal marks, which ``csv_format`` looks for, and
-spaces behind a number, which it refuses: such columns are read anew by ``convert``.
-"""
+"""Columns of text: which type they have, and their values read as that type."""
 
 from dataclasses import replace
 from typing import TypeVar
@@ -12,8 +7,6 @@ import polars as pl
 
 from microveil.files.checking import Misfit, first_true
 from microveil.files.text import THOUSANDS, TextFormat
-
-__all__ = ["convert", "infer", "late", "mixture", "spelling_of"]
 
 _MISSING_REMEDY = (
     "correct the value, leave the cell empty if it is missing, or say what stands for missing "
@@ -80,11 +73,7 @@ def _named_dates(text: TextFormat) -> str:
 
 
 def infer(values: pl.Series, text: TextFormat) -> pl.DataType | Misfit | None:
-    """Type of a column of text by its first values, null where a cell is empty.
-
-    None where all are missing; the first misfit where it is meant to hold numbers, and some
-    values are none.
-    """
+    """Type of a column of text by its first values, null where a cell is empty."""
     n_values = len(values) - values.null_count()
     if n_values == 0:
         return None

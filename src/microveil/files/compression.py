@@ -15,8 +15,6 @@ from microveil.errors import FileError
 from microveil.files.extras import of_extra
 from microveil.table import memory
 
-__all__ = ["COMPRESSIONS", "beginning", "check_fits", "joined", "packing", "unpacked"]
-
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 # Of free memory: the parts are put together, or a table is made of them, and both must fit.
 _SHARE = 0.5
@@ -63,11 +61,7 @@ def _parts(raw: bytes, compression: str) -> Iterator[bytes]:
 
 
 def unpacked(path: Path, raw: bytes, compression: str) -> bytes:
-    r"""Unpack a compressed file, of one part or several; refuse one that is broken or too large.
-
-    >>> unpacked(Path("people.csv.gz"), gzip.compress(b"AGE\n41"), "gzip")
-    b'AGE\n41'
-    """
+    """Unpack a compressed file, of one part or several; refuse one that is broken or too large."""
     try:
         if not raw:
             raise EOFError  # noqa: TRY301 -- as of any that is cut

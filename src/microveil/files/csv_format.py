@@ -26,8 +26,6 @@ from microveil.table.column_files import ColumnFiles, columns_of, height_of, sid
 from microveil.table.memory import check_reading
 from microveil.table.threads import in_threads, made_ahead
 
-__all__ = ["opened", "opened_lazily", "outlined", "write"]
-
 N_SAMPLE = 10_000  # records that a column's type is read off
 _HEAD = 1 << 20  # bytes in which the header is looked for
 # Records turned into text at a time while those before are hashed and written, and cells of them.

@@ -13,8 +13,6 @@ from microveil.files.checking import KnownError, in_our_words
 from microveil.files.extras import of_extra
 from microveil.files.text import quoted
 
-__all__ = ["Refused", "driver", "identifier", "literal", "one_of", "rows"]
-
 _SHOWN = 20  # of the names of tables
 
 
@@ -34,20 +32,12 @@ def driver(name: str, place: str, title: str) -> Any:
 
 
 def identifier(name: str) -> str:
-    """Write a name as SQL takes it, whatever is in it.
-
-    >>> identifier('a"b')
-    '"a""b"'
-    """
+    """Write a name as SQL takes it, whatever is in it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """Write text as SQL takes it.
-
-    >>> literal("it's")
-    "'it''s'"
-    """
+    """Write text as SQL takes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -69,10 +59,7 @@ def _checked(column: pl.Series) -> pl.Series:
 def one_of(
     tables: Sequence[str], views: Sequence[str], wanted: str | None, place: str, example: str
 ) -> str:
-    """Choose a table by its name, or the only one: a view is never chosen unasked.
-
-    ``example`` is an address in which NAME stands for the table's.
-    """
+    """Choose a table by its name, or the only one: a view is never chosen unasked."""
     every = [*tables, *views]
     if wanted is not None and wanted in every:
         return wanted

@@ -8,8 +8,6 @@ from xml.parsers import expat
 from microveil.errors import FileError
 from microveil.schema import Kind
 
-__all__ = ["variables_of_ddi"]
-
 # Where an element keeps its line: no name of XML has a space.
 _LINE = "line of it"
 # A range of so many missing codes is taken apart.

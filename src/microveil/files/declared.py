@@ -7,8 +7,6 @@ import polars as pl
 
 from microveil.schema import Kind
 
-__all__ = ["Outline", "kind_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
@@ -25,11 +23,7 @@ class Outline:
 
 
 def kind_of(dtype: pl.DataType) -> Kind | None:
-    """Return what a column of a type holds; None where its values say it, or it is none of ours.
-
-    >>> kind_of(pl.UInt8()).value, kind_of(pl.Decimal(9, 2)).value, kind_of(pl.Datetime("us"))
-    ('whole number', 'decimal', None)
-    """
+    """Return what a column of a type holds; None where its values say it, or it is none of ours."""
     if dtype in (pl.Int128, pl.UInt64):  # text where a value has more than 63 bits
         return None
     if dtype.is_integer():

@@ -12,8 +12,6 @@ from typing import Any
 
 from microveil.errors import FileError, refused_by_system
 
-__all__ = ["check_name", "locked", "rename_new", "synced", "written_text", "written_whole"]
-
 _AT_FDCWD = -100
 _RENAME_NOREPLACE = 1
 # Where the kernel or the file system does not know the call or the flag.
@@ -50,10 +48,7 @@ def locked(path: Path, *, wait: bool) -> Iterator[None]:
 
 
 def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
-    """Let a file appear, or take the place of an earlier one, whole; its owner's if private.
-
-    ``write`` writes the file under the name it is given.
-    """
+    """Let a file appear, or take the place of an earlier one, whole; its owner's if private."""
     part = path.with_name(f".{path.name}.part")
     try:
         part.unlink(missing_ok=True)  # of a process that was killed
@@ -92,15 +87,7 @@ def synced(path: Path) -> None:
 
 
 def rename_new(source: Path, target: Path) -> None:
-    """Rename, but never onto something that exists, as ``os.rename`` does to empty folders.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     Path(parent, "a").mkdir()
-    ...     rename_new(Path(parent, "a"), Path(parent, "b"))
-    ...     os.listdir(parent)
-    ['b']
-    """
+    """Rename, but never onto something that exists, as ``os.rename`` does to empty folders."""
     if sys.platform == "linux":
         call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
         if call is not None:

@@ -1,8 +1,7 @@
 """Files of the web: fetched into memory, never onto the disk.
 
 A redirection goes to http or https, and from https to https alone. What a server answers is no
-part of a message. Half of the memory that is free is the most that a file may come to, said in
-advance or counted on the way. Addresses come from whoever calls, never from a recipe or from a
+part of a message. Addresses come from whoever calls, never from a recipe or from a
 file: a program that lets others name them gives them the network that it is in.
 """
 
@@ -16,8 +15,6 @@ from typing import Any
 from microveil.errors import FileError
 from microveil.files.address import Address
 from microveil.files.compression import check_fits, joined
-
-__all__ = ["downloaded"]
 
 _SECONDS = 30.0  # without a byte
 _STEP = 1 << 20

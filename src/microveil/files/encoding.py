@@ -9,8 +9,6 @@ from microveil.errors import FileError
 from microveil.files.file_bytes import FileBytes
 from microveil.files.text import TextFormat, other_encoding, place
 
-__all__ = ["as_utf8", "by_mark", "check_readable", "check_utf8"]
-
 _NO_TEXT = {
     b"PAR1": ("is a Parquet file", "name it .parquet"),
     b"ARROW1": ("is an Arrow file", "name it .arrow"),
@@ -44,10 +42,7 @@ def by_mark(raw: bytes | FileBytes, text: TextFormat) -> TextFormat:
 
 
 def as_utf8(path: Path, raw: bytes, text: TextFormat, *, is_whole: bool = True) -> bytes:
-    """Turn a file's bytes, or its first ones, into UTF-8 without a byte order mark.
-
-    UTF-8 itself is passed on unseen: ``check_utf8`` looks at it where it is not ASCII.
-    """
+    """Turn a file's bytes, or its first ones, into UTF-8 without a byte order mark."""
     check_readable(path, raw, text)
     if text.codec == "utf-8":
         return raw

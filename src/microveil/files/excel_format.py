@@ -36,8 +36,6 @@ from microveil.files.text import TextFormat
 from microveil.files.writing import UnwritableError, stored
 from microveil.table import Labels
 
-__all__ = ["opened", "write"]
-
 _MOST_WHOLE = 2.0**63
 _MIDNIGHT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00$"
 _DAY = 86_400_000  # milliseconds

@@ -5,17 +5,9 @@ from typing import Any
 
 from microveil.errors import FileError
 
-__all__ = ["of_extra"]
-
 
 def of_extra(module: str, *, extra: str, place: str, purpose: str) -> Any:
-    """Import a library that not every installation has.
-
-    >>> of_extra("no_such", extra="files", place="people.sav", purpose="SPSS files are read")
-    Traceback (most recent call last):
-    microveil.errors.FileError: people.sav: SPSS files are read by no_such, which is not installed;
-    install it with: pip install 'microveil[files]'.
-    """
+    """Import a library that not every installation has."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -11,23 +11,12 @@ from pathlib import Path
 
 from microveil.errors import FileError
 
-__all__ = ["FileBytes", "check_unchanged", "state_of"]
-
 # Small enough to be taken of memory that was used before.
 _PIECE = 1 << 19
 
 
 class FileBytes:
-    r"""The bytes of a file, with what its readers ask of bytes; threads may share it.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "people.csv")
-    ...     _ = path.write_bytes(b"AGE\n41\n")
-    ...     data = FileBytes(path)
-    ...     data[:3], data.count(b"\n", 0, len(data))
-    (b'AGE', 2)
-    """
+    """The bytes of a file, with what its readers ask of bytes; threads may share it."""
 
     def __init__(self, path: Path, skipped: int = 0) -> None:
         self.path, self._skipped = path, skipped

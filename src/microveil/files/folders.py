@@ -4,8 +4,7 @@ A release is two folders: FOLDER, which may be published, and FOLDER-custodian, 
 may not. Both are filled in a hidden folder beside them that nobody else can open, and
 appear by one rename each, the custodian's first. An old release is moved aside before,
 FOLDER first. So whenever the process dies, each folder is whole or absent, and an old
-FOLDER never stands beside a new FOLDER-custodian. What a killed process leaves is the
-hidden folder, named ``.FOLDER.`` and random letters.
+FOLDER never stands beside a new FOLDER-custodian.
 
 Only what a release has is ever replaced: a folder with anything else in it is refused,
 looked at once more when it was moved aside, and brought back then.
@@ -24,8 +23,6 @@ from microveil.files.formats import FORMATS
 from microveil.files.table_schema import SCHEMA_FILE
 from microveil.files.text import quoted
 
-__all__ = ["check_absent", "table_of_release", "write_folders"]
-
 # A folder is one of ours if it holds the file that every release has there, named first, and
 # nothing but files that a release may have.
 _TABLES = tuple(f"data{entry.suffixes[0]}" for entry in FORMATS.values())
@@ -41,11 +38,7 @@ _IN_PARTS = "data.parquet"
 
 @stands_alone
 def table_of_release(place: str | Path) -> str | Path:
-    """Return the table of a release whose folder is named; any other address as it is.
-
-    >>> table_of_release("people.csv")
-    'people.csv'
-    """
+    """Return the table of a release whose folder is named; any other address as it is."""
     folder = Path(place)
     if not os.path.isdir(place):  # noqa: PTH112 -- a query may be longer than a path can be
         return place
@@ -63,12 +56,7 @@ def table_of_release(place: str | Path) -> str | Path:
 
 @stands_alone
 def check_absent(folder: str | Path, *, overwrite: bool) -> None:
-    """Refuse a place for a release where it could not appear, before long work.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     check_absent(Path(parent, "release"), overwrite=False)
-    """
+    """Refuse a place for a release where it could not appear, before long work."""
     targets = _targets(folder)
     parent = targets[0].parent
     if not parent.is_dir():

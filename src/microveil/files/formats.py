@@ -1,9 +1,4 @@
-"""The registry of formats: what each is called, and the module that reads and writes it.
-
->>> list(FORMATS)
-['csv', 'csv.gz', 'csv.zst', 'tsv', 'tsv.gz', 'tsv.zst', 'parquet', 'arrow', 'xlsx',
- 'sav', 'zsav', 'dta', 'sas', 'sqlite']
-"""
+"""The registry of formats: what each is called, and the module that reads and writes it."""
 
 import importlib
 from collections.abc import Callable, Collection, Mapping
@@ -20,19 +15,6 @@ if TYPE_CHECKING:  # the command line shows the formats without loading what rea
     from microveil.files.declared import Outline
     from microveil.files.text import TextFormat
     from microveil.table import Labels
-
-__all__ = [
-    "FORMATS",
-    "Cells",
-    "Format",
-    "FormatModule",
-    "Opened",
-    "files_of_folder",
-    "format_of",
-    "named_format",
-    "titles",
-    "written_formats",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,11 +189,7 @@ _SPREADSHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers",
 
 
 def format_of(path: Path) -> Format:
-    """Return the format of a file by its name.
-
-    >>> format_of(Path("people.TSV.gz")).name
-    'tsv.gz'
-    """
+    """Return the format of a file by its name."""
     for entry in FORMATS.values():
         if path.name.lower().endswith(entry.suffixes):
             return entry
@@ -225,10 +203,7 @@ def format_of(path: Path) -> Format:
 
 
 def files_of_folder(folder: Path) -> list[Path]:
-    """Return the files of a folder that holds nothing but Parquet, in the order of their names.
-
-    Files whose names begin with a point or an underscore are those of the programs that wrote it.
-    """
+    """Return the files of a folder that holds nothing but Parquet, in the order of their names."""
     found = [path for path in folder.iterdir() if not path.name.startswith((".", "_"))]
     are_all = all(path.suffix == ".parquet" and path.is_file() for path in found)
     return sorted(found) if are_all else []
@@ -249,10 +224,6 @@ def written_formats() -> list[str]:
 
 
 def titles() -> str:
-    """Name the formats in a phrase.
-
-    >>> titles()
-    'CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata, SAS or SQLite'
-    """
+    """Name the formats in a phrase."""
     *most, last = dict.fromkeys(entry.title for entry in FORMATS.values())
     return " or ".join([", ".join(most), last] if most else [last])

@@ -12,8 +12,6 @@ from microveil.files.file_bytes import FileBytes
 from microveil.files.text import CANDIDATES, TextFormat, other_encoding, place
 from microveil.table.frames import PATTERN_RULE, pattern_among
 
-__all__ = ["check_beginning", "names_of"]
-
 _EXPONENT = re.compile(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)[eE][+-]?[0-9]+\s*$")
 # What stands for a truth value or a missing one, and hardly names a column.
 _NO_NAMES = frozenset(

@@ -18,8 +18,6 @@ from microveil.table import (
 )
 from microveil.table.table import is_text, listed_categories
 
-__all__ = ["labelled", "read"]
-
 
 @stands_alone
 def read(

@@ -14,23 +14,14 @@ from microveil.files.table_schema import schema_beside
 from microveil.files.text import TextFormat
 from microveil.schema import Kind
 
-__all__ = ["outline_of", "size_of"]
-
 _HEAD = 1 << 20  # bytes by which records of text are counted
 
 
 def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) -> Outline | None:
-    r"""Say what a file declares of its columns, at a cost that does not grow with its records.
+    """Say what a file declares of its columns, at a cost that does not grow with its records.
 
     What is said here was not held against the values: a file that is broken behind its beginning
     is refused where it is read.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "people.csv")
-    ...     _ = path.write_text("AGE,ZIP\n41,01234\n")
-    ...     outline_of(path).kinds
-    {'AGE': None, 'ZIP': None}
     """
     address = address_of(place)
     if files := files_in(address):
@@ -50,10 +41,7 @@ def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) ->
 
 
 def size_of(place: str | PathLike[str], text: TextFormat | None) -> tuple[int, int] | None:
-    """Say how many records and columns a file has that may be read lazily; None of any other.
-
-    Of text the first records say how many there are: about.
-    """
+    """Say how many records and columns a file has that may be read lazily; None of any other."""
     address = address_of(place)
     if address.scheme != "file" or not address.path.exists():
         return None

@@ -22,18 +22,6 @@ from microveil.files.typed import (
 from microveil.table.column_files import ColumnFiles, height_of
 from microveil.table.memory import check_reading
 
-__all__ = [
-    "LARGE",
-    "check_parts",
-    "opened",
-    "opened_lazily",
-    "outlined",
-    "parts_lazily",
-    "parts_opened",
-    "parts_outlined",
-    "write",
-]
-
 # A table of more bytes is written row group by row group, and compressed as Spark and pandas do
 # it: in three fifths of the time that zstd takes at its fastest, and a quarter larger.
 LARGE = 1 << 26

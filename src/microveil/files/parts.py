@@ -8,8 +8,6 @@ from urllib.parse import unquote, urlsplit
 
 from microveil.errors import FileError
 
-__all__ = ["address_of", "copy_parts", "digest_of_parts", "path_of"]
-
 
 def copy_parts(files: Sequence[str], folder: Path) -> str:
     """Copy files, by their addresses, into a new folder by numbers; return `digest_of_parts`."""
@@ -27,20 +25,12 @@ def copy_parts(files: Sequence[str], folder: Path) -> str:
 
 
 def address_of(path: Path) -> str:
-    """Return a file's address as Spark takes one: nothing in its name is written in codes.
-
-    >>> address_of(Path("/data/of people.parquet"))
-    'file:///data/of people.parquet'
-    """
+    """Return a file's address as Spark takes one: nothing in its name is written in codes."""
     return f"file://{path.as_posix()}"
 
 
 def path_of(address: str) -> str:
-    """Return a file's path of its address as Spark gives one: some of its name in codes.
-
-    >>> path_of("file:///data/of%20people.parquet"), path_of("file:/data/people.parquet")
-    ('/data/of people.parquet', '/data/people.parquet')
-    """
+    """Return a file's path of its address as Spark gives one: some of its name in codes."""
     return unquote(urlsplit(address).path)
 
 

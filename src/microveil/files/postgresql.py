@@ -24,8 +24,6 @@ from microveil.files.typed import TypedTable
 from microveil.schema import Kind
 from microveil.table.memory import check_reading
 
-__all__ = ["DATABASE", "connected", "opened", "outlined"]
-
 _PLACE, _PSQL = "PostgreSQL", "try it with the program psql"
 DATABASE = "SELECT pg_catalog.current_database()::text"
 _EXAMPLE = "postgresql://HOST/DATABASE?table=NAME"
@@ -38,10 +36,7 @@ _DAYS = "'0001-01-01'", "'9999-12-31'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Type:
-    """How columns of a type are read: what is selected of a column, and whether it can be.
-
-    ``kind`` is None where the values say it, or microveil has no kind for it.
-    """
+    """How columns of a type are read: what is selected of a column, and whether it can be."""
 
     kind: Kind | None
     selected: str = "{}"
@@ -109,10 +104,7 @@ def opened(address: Address) -> tuple[TypedTable, str]:
 
 
 def outlined(address: Address) -> Outline:
-    """Say how the columns of a table, or of what a query gives, are declared.
-
-    The first record is looked at alone, and a server that takes long is given up.
-    """
+    """Say how the columns of a table, or of what a query gives, are declared."""
     rule = "the table must be one that may be read, and the server refuses it or takes long"
     try:
         with _reading(address, _FEW_SECONDS, rule) as reading:

@@ -33,17 +33,6 @@ from microveil.table.spelling import Spelling
 
 Bytes = TypeVar("Bytes")
 
-__all__ = [
-    "OpenedFile",
-    "SourceFile",
-    "check_whole",
-    "files_in",
-    "of_each",
-    "open_file",
-    "read_by",
-    "read_file",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
@@ -156,10 +145,7 @@ def open_file(
     progress: Callable[[str], None] = lambda _step: None,
     lazily: Path | None = None,
 ) -> OpenedFile:
-    """Open a file to see its columns before it is said how to read them.
-
-    A table that need not be held is not, where there is a folder for what has to wait.
-    """
+    """Open a file to see its columns before it is said how to read them."""
     address = address_of(place)
     if text is not None and text.said:
         of_each(text, address.location)
@@ -259,15 +245,7 @@ def _form_at(address: Address) -> Format:
 def read_file(
     place: str | PathLike[str], *, text: TextFormat | None = None, **how: Any
 ) -> SourceFile:
-    r"""Read a file of any format as a table, or say which line breaks which rule; see `Cells`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "people.csv")
-    ...     _ = path.write_text("AGE,ZIP\n41,01234\n,98101\n")
-    ...     read_file(path).frame.to_dict(as_series=False)
-    {'AGE': [41, None], 'ZIP': ['01234', '98101']}
-    """
+    """Read a file of any format as a table, or say which line breaks which rule; see `Cells`."""
     return open_file(place, text=text).read(**how)
 
 

@@ -15,8 +15,6 @@ from microveil.files.declared import Outline
 from microveil.files.statistical import Column, LabelledFile, Package
 from microveil.files.text import TextFormat
 
-__all__ = ["opened", "outlined"]
-
 # From 1960-01-01: days, or seconds.
 _DATE = Column(kind="date", origin=3_653.0)
 _MOMENT = Column(kind="moment", origin=3_653.0 * 86_400)

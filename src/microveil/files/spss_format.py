@@ -14,8 +14,6 @@ from microveil.files.writing import UnwritableError
 from microveil.schema import GivenCode
 from microveil.table import Labels
 
-__all__ = ["opened", "outlined", "write"]
-
 # Seconds from 1582-10-14, midnight.
 _ORIGIN = 12_219_379_200.0
 _DATE = Column(kind="date", origin=_ORIGIN, unit=86_400)

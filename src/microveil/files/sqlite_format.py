@@ -30,8 +30,6 @@ from microveil.files.writing import UnwritableError, stored
 from microveil.schema import Kind
 from microveil.table.memory import check_reading
 
-__all__ = ["opened", "outlined", "write"]
-
 _BEGINS = b"SQLite format 3\0"
 _LOGGED = slice(18, 20)  # two bytes of 2 where changes go into a log first (WAL)
 _DRIVER, _TITLE, _TABLE = "adbc_driver_sqlite", "SQLite", "data"
@@ -40,11 +38,7 @@ _VIEW = "microveil_query"  # in the schema of temporary things: the file keeps w
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What a column holds: in words, as what its values are stored, and how it is declared.
-
-    ``kind`` is None where the values say it. A declaration begins with one of ``begins``, or holds
-    one of ``marks``, as SQLite's rules of affinity have it.
-    """
+    """What a column holds: in words, as what its values are stored, and how it is declared."""
 
     words: str
     kind: Kind | None

@@ -18,8 +18,6 @@ from microveil.files.statistical import Column, LabelledFile, Package, as_number
 from microveil.files.text import TextFormat
 from microveil.table import Labels
 
-__all__ = ["opened", "outlined", "write"]
-
 # From 1960-01-01: days, or milliseconds.
 _DATE = Column(kind="date", origin=3_653.0)
 _MOMENT = Column(kind="moment", origin=3_653.0 * 86_400_000, unit=1_000)

@@ -30,8 +30,6 @@ from microveil.schema import EPOCH, GivenCode, Kind
 from microveil.table import Labels
 from microveil.table.memory import STATISTICAL, check_reading
 
-__all__ = ["Column", "LabelledFile", "Package", "as_numbers", "opened", "outlined", "write"]
-
 # What a moment is counted in here; a date is counted in days.
 _SECOND = 1000
 _DAYS = -719_162, 2_932_897  # of the years 1 to 9999, since 1970-01-01
@@ -76,11 +74,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """How files of a package are read by a function of pyreadstat, and written by another.
-
-    ``column`` says what a column is by its storage and its format; ``shown`` in which format one is
-    written, and its values.
-    """
+    """How files of a package are read by a function of pyreadstat, and written by another."""
 
     title: str
     reader: str

@@ -19,8 +19,6 @@ from microveil.files.file_bytes import FileBytes
 from microveil.files.header import check_beginning, names_of
 from microveil.files.text import TextFormat, place
 
-__all__ = ["Structure", "check_structure", "names_in"]
-
 # Bytes that are checked together, whose masks fit a cache, and read into a table together.
 _BLOCK, _PIECE = 3 << 14, 1 << 24
 _LONGEST = 1 << 26  # bytes of a record within which a broken rule is looked for

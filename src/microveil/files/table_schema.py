@@ -1,9 +1,4 @@
-"""A Frictionless Table Schema beside a table, with what its format has no place for.
-
-It is schema.json, NAME.schema.json of NAME.csv, or what datapackage.json says of that file.
-
-https://datapackage.org/standard/table-schema/
-"""
+"""A Frictionless Table Schema beside a table, with what its format has no place for."""
 
 import datetime
 import json
@@ -15,8 +10,6 @@ from typing import Any
 from microveil.errors import FileError
 from microveil.schema import Code, GivenCode, Kind
 from microveil.table import ColumnSchema, Labels
-
-__all__ = ["SCHEMA_FILE", "TYPES", "Beside", "labels_of_field", "schema_beside", "table_schema"]
 
 SCHEMA_FILE, PACKAGE_FILE = "schema.json", "datapackage.json"
 TYPES = {
@@ -35,13 +28,7 @@ class Beside:
 
 
 def table_schema(schema: Mapping[str, ColumnSchema]) -> dict[str, Any]:
-    """Return a schema as Frictionless has it, for JSON.
-
-    >>> sex = Labels(column="Sex", codes={1: "male", 9: "refused"}, missing_codes=(9,))
-    >>> written = table_schema({"SEX": ColumnSchema(kind=Kind.WHOLE, categories=None, labels=sex)})
-    >>> written["fields"][0]["categories"], written["fields"][0]["missingValues"]
-    ([{'value': 1, 'label': 'male'}], ['', {'value': '9', 'label': 'refused'}])
-    """
+    """Return a schema as Frictionless has it, for JSON."""
     return {
         "$schema": "https://datapackage.org/profiles/2.0/tableschema.json",
         "fields": [_field(name, column) for name, column in schema.items()],

@@ -20,8 +20,6 @@ from microveil.files.text import quoted
 from microveil.files.typed import to_publish
 from microveil.files.writing import UnwritableError
 
-__all__ = ["check_new_table", "new_table"]
-
 _LONGEST_NAME = 63
 _MARK = "A release of microveil"
 # What columns are made of: whole numbers as what they are sent as.

@@ -6,17 +6,6 @@ from pathlib import Path
 
 from microveil.errors import RequestError
 
-__all__ = [
-    "CANDIDATES",
-    "THOUSANDS",
-    "UNSAID",
-    "TextFormat",
-    "other_encoding",
-    "place",
-    "quoted",
-    "text_format",
-]
-
 CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> as a shell takes it
 
 ORDERS = ("DMY", "MDY", "YMD")  # of day, month and year
@@ -37,11 +26,7 @@ _NO_ENCODINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFormat:
-    """How a file of text is written: what is no such thing is refused by a RequestError.
-
-    >>> TextFormat(separator=";", decimal=",").encoding
-    'utf-8'
-    """
+    """How a file of text is written: what is no such thing is refused by a RequestError."""
 
     separator: str = ","  # one ASCII character; "" for that of the file's format
     decimal: str = "."  # or a comma
@@ -83,19 +68,11 @@ class TextFormat:
         return codecs.lookup(self.encoding).name
 
     def separated_by(self, separator: str) -> "TextFormat":
-        r"""Return it with another separator, semicolons where that is the decimal mark.
-
-        >>> TextFormat(separator="\t", decimal=",").separated_by(",").separator
-        ';'
-        """
+        """Return it with another separator, semicolons where that is the decimal mark."""
         return replace(self, separator=";" if separator == self.decimal else separator)
 
     def in_format(self, separator: str) -> "TextFormat":
-        r"""Return it with the separator and encoding of a text format where it says none itself.
-
-        >>> TextFormat(separator="", decimal=",").in_format("\t").separator
-        '\t'
-        """
+        """Return it with the separator and encoding of a text format where it says none itself."""
         encoded = self if self.encoding else replace(self, encoding="utf-8")
         return encoded if self.separator else encoded.separated_by(separator)
 
@@ -133,10 +110,7 @@ def text_format(
     dates: str | None = None,
     thousands: str | None = None,
 ) -> TextFormat:
-    """Return how a file of text is written; what is None is as the file's format has it.
-
-    A separator of a backslash and a t is a tab, as a command line passes it.
-    """
+    """Return how a file of text is written; what is None is as the file's format has it."""
     given = {
         "separator": separator, "decimal": decimal, "encoding": encoding,
         "dates": dates, "thousands": thousands,
@@ -148,11 +122,7 @@ def text_format(
 
 
 def other_encoding(some: bytes, codec: str) -> str:
-    """Name the encoding that text is often in if it is not in another.
-
-    >>> other_encoding("Müller".encode("cp1252"), "utf-8"), other_encoding(b"", "cp1252")
-    ('cp1252', 'utf-8')
-    """
+    """Name the encoding that text is often in if it is not in another."""
     if not codec.startswith("utf-8"):
         return "utf-8"
     try:

@@ -17,15 +17,6 @@ from microveil.table.column_files import height_of
 from microveil.table.frames import PATTERN_RULE, pattern_among
 from microveil.table.memory import check_reading
 
-__all__ = [
-    "TypedTable",
-    "broken",
-    "check_no_pattern",
-    "opened_by",
-    "to_publish",
-    "without_metadata",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class TypedTable:
@@ -53,10 +44,7 @@ def opened_by(
     title: str,
     scan: Callable[[io.BytesIO], pl.LazyFrame] | None = None,
 ) -> TypedTable:
-    """Read a file with a reader of polars: its bytes say all.
-
-    Where ``scan`` shows how large its table is, that is held against the memory that is free.
-    """
+    """Read a file with a reader of polars: its bytes say all."""
     check_filled(path, raw)
     with in_our_words(lambda error: broken(path, title, error)):
         if scan is not None:
@@ -68,10 +56,7 @@ def opened_by(
 
 
 def broken(path: Path, title: str, error: BaseException) -> FileError:
-    """Return the error about a file that a reader of its format cannot read, by what that says.
-
-    It says the same of a broken file and of one that the process may not open beside all others.
-    """
+    """Return the error about a file that a reader of its format cannot read, by what that says."""
     if _has_no_files_left(error):
         rule = "the process must be allowed one more open file, and has as many open as it may"
         return FileError(str(path), rule, "raise the limit (ulimit -n), or close other files")
@@ -80,11 +65,7 @@ def broken(path: Path, title: str, error: BaseException) -> FileError:
 
 
 def _has_no_files_left(error: BaseException) -> bool:
-    """Whether the system refused to open a file by the limit of the process; polars tells in words.
-
-    >>> _has_no_files_left(OSError(errno.EMFILE, "Too many open files"))
-    True
-    """
+    """Whether the process may open no more files; polars tells it in words."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno == errno.EMFILE
     words = str(error)

@@ -23,8 +23,6 @@ from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.memory import check_held
 
-__all__ = ["UnwritableError", "collected", "stored", "write_data"]
-
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
@@ -50,17 +48,10 @@ def write_data(
     form: Format | None = None,
     labels: Mapping[str, Labels] = MappingProxyType({}),
 ) -> str:
-    r"""Write a table to a new file, to the disk itself, and give the file's digest.
+    """Write a table to a new file, to the disk itself, and give the file's digest.
 
     Only names, types and values are written: no metadata of the file that the table
     came from, and no category that no record has.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "data.csv")
-    ...     digest = write_data(pl.DataFrame({"AGE": [41, None]}), path, text=TextFormat())
-    ...     path.read_text()
-    'AGE\n41\n""\n'
     """
     form = form or format_of(path)
     if not form.is_written_lazily:

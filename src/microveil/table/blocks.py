@@ -14,24 +14,6 @@ from microveil.table.restore import Numbers
 from microveil.table.sorting import Counted, counted, ranks_of
 from microveil.table.threads import Reused, in_threads
 
-__all__ = [
-    "BLOCK_RECORDS",
-    "LARGEST_VALUE",
-    "SMALLEST_VARIANCE",
-    "AttributeMatrix",
-    "Matrix",
-    "average_ranks",
-    "blocks_of",
-    "is_large",
-    "lacks_some",
-    "largest_of",
-    "mean_and_variance",
-    "means_and_variances",
-    "over_blocks",
-    "summed",
-    "varying",
-]
-
 # Squares of numbers up to this, summed over any table, stay finite.
 LARGEST_VALUE = 1e140
 # Smaller variances have no exact reciprocal in float64: the attribute counts as constant.
@@ -50,12 +32,6 @@ class AttributeMatrix:
     It is read like a matrix of float64, NaN where missing: some records of all attributes, or
     a column. Only what is read is made. ``rows`` are the records that take part, by position; None
     where all do.
-
-    >>> ages = Numbers(values=np.array([31, 45, 0]), missing=np.array([False, False, True]))
-    >>> matrix = AttributeMatrix(numbers=(ages, ages))
-    >>> matrix.shape, matrix[1:], matrix[:, 0]
-    ((3, 2), array([[45., 45.],
-           [nan, nan]]), array([31., 45., nan]))
     """
 
     numbers: Sequence[Numbers]
@@ -204,11 +180,7 @@ Matrix = NDArray[np.float64] | AttributeMatrix
 
 
 def means_and_variances(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and sample variance (n - 1) of each attribute's values, NaN where undefined.
-
-    >>> means_and_variances(np.array([[1.0], [3.0], [np.nan]]))
-    (array([2.]), array([2.]))
-    """
+    """Return mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
     if not isinstance(matrix, AttributeMatrix):
         columns = [Numbers(values=column, missing=None) for column in matrix.T]
         matrix = AttributeMatrix(numbers=columns)
@@ -216,11 +188,7 @@ def means_and_variances(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def mean_and_variance(column: NDArray[np.float64]) -> tuple[float, float]:
-    """Return mean and sample variance of the values that a column has, NaN where undefined.
-
-    >>> mean_and_variance(np.array([1.0, 3.0, np.nan]))
-    (2.0, 2.0)
-    """
+    """Return mean and sample variance of the values that a column has, NaN where undefined."""
     lacks = np.isnan(column)
     values = column[~lacks] if lacks.any() else column
     if not len(values):
@@ -232,11 +200,7 @@ def mean_and_variance(column: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def varying(matrix: Matrix) -> NDArray[np.bool_]:
-    """Say which attributes have a variance that float64 holds.
-
-    >>> varying(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, np.nan]]))
-    array([False,  True])
-    """
+    """Say which attributes have a variance that float64 holds."""
     found: NDArray[np.bool_] = means_and_variances(matrix)[1] >= SMALLEST_VARIANCE
     return found
 
@@ -249,11 +213,7 @@ def average_ranks(matrix: Matrix) -> Matrix:
 
 
 def blocks_of(n_records: int) -> list[slice]:
-    """Divide records into blocks, at least one.
-
-    >>> blocks_of(70_000)
-    [slice(0, 65536, None), slice(65536, 70000, None)]
-    """
+    """Divide records into blocks, at least one."""
     starts = range(0, max(n_records, 1), BLOCK_RECORDS)
     return [slice(start, min(start + BLOCK_RECORDS, n_records)) for start in starts]
 

@@ -15,19 +15,6 @@ from microveil.errors import DataError
 from microveil.schema import Kind
 from microveil.table.restore import MOST_DIGITS, Numbers, nullable
 
-__all__ = [
-    "kind_of",
-    "may_hide",
-    "numbered_alike",
-    "numbers_of_category",
-    "numbers_of_cells",
-    "positions",
-    "spread",
-    "texts",
-    "texts_beginning",
-    "type_name",
-]
-
 # Cells of text made codes at a time.
 BATCH = 1 << 18
 TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -293,11 +280,6 @@ def may_hide(column: Column) -> bool:
     own types: narwhals reads that of objects off the first ones, and of an extension of Arrow, or
     a dictionary of structures, it sees neither what is stored nor what somebody's class makes of
     it.
-
-    >>> may_hide(np.array(["north", 3, None], dtype=object))
-    False
-    >>> may_hide(np.array(["north", ["a list"]], dtype=object))
-    True
     """
     objects: list[Any] = []
     if isinstance(column, np.ndarray):

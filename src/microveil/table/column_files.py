@@ -13,8 +13,6 @@ import polars
 
 from microveil.errors import FileError
 
-__all__ = ["ColumnFiles", "columns_of", "files_of", "height_of", "side_by_side"]
-
 # Records of a batch: as many are in memory at a time where rows are written.
 BATCH = 1 << 18
 # What a lazy frame has that reads such files: they are there as long as it is.
@@ -28,12 +26,6 @@ class ColumnFiles:
     it then goes with the last frame that reads it. Others go with this object, or at exit, and so
     does the folder, which is made for the first file: beside a release, or where temporary files
     are.
-
-    Examples
-    --------
-    >>> files = ColumnFiles()
-    >>> files.put(polars.Series("AGE", [31, 45])).collect().to_dict(as_series=False)
-    {'AGE': [31, 45]}
     """
 
     def __init__(self, beside: Path | None = None) -> None:
@@ -43,13 +35,7 @@ class ColumnFiles:
         self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def put(self, column: polars.Series) -> polars.LazyFrame:
-        """Write a column, and return it as a frame that reads it when it is asked for.
-
-        Raises
-        ------
-        FileError
-            If the disk has no room.
-        """
+        """Write a column, and return it as a frame that reads it when it is asked for."""
 
         def write(path: Path) -> None:
             column.to_frame().write_ipc(path, compression="uncompressed", record_batch_size=BATCH)

@@ -15,20 +15,6 @@ from microveil.table.missing import MissingCodes
 from microveil.table.restore import MOST_DIGITS, Numbers
 from microveil.table.table import Table
 
-__all__ = [
-    "BoundsFromData",
-    "CategoriesFromData",
-    "Column",
-    "ResolutionFromData",
-    "bounds_from_data",
-    "categories_from_data",
-    "categories_seen",
-    "column_of",
-    "decimals_seen",
-    "numbers_of",
-    "resolution_from_data",
-]
-
 # Text of more different values than this is hardly one of categories.
 MOST_CATEGORIES = 1000
 

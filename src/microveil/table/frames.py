@@ -1,7 +1,4 @@
-"""Open any data frame as a table of typed columns; names that no column may have.
-
-pandas, polars and pyarrow tables go through narwhals; a dict of numpy arrays is taken as it is.
-"""
+"""Open any data frame as a table of typed columns; names that no column may have."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,18 +17,6 @@ from microveil.table.labelled import LabelledTable, Labels, fitting
 from microveil.table.missing import MissingCodes, codes_of_table
 from microveil.table.restore import RESTORE
 from microveil.table.table import Table, is_text
-
-__all__ = [
-    "PATTERN_RULE",
-    "check_columns",
-    "check_names",
-    "is_of_spark",
-    "open_beside",
-    "open_table",
-    "pattern_among",
-    "table_of_frame",
-    "unknown_column",
-]
 
 # polars takes such a name for a pattern, and gives other columns, or none, in the place of its own.
 PATTERN_RULE = (
@@ -63,10 +48,6 @@ def open_table(
     Cells that hold a code are seen as missing. Columns without any value are taken for what is
     stated of them; in one of no more values than one unit may have, these must not show by its
     type. Refused is what has no two records, or whose columns cannot be told apart.
-
-    >>> table = open_table({"AGE": np.array([31, 45]), "NAME": np.array(["a", "b"])})
-    >>> table.kind("AGE"), table.kind("NAME")
-    (<Kind.WHOLE: 'whole number'>, <Kind.OTHER: 'text'>)
     """
     said: dict[str, Labels] = {}
     untyped = table.untyped if isinstance(table, LabelledTable) else {}

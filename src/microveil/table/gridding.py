@@ -1,7 +1,4 @@
-"""Columns on their public grids: read, rounded and held against their bounds.
-
-An error names the records that break a rule by how many they are and by the first of them.
-"""
+"""Columns on their public grids: read, rounded and held against their bounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,16 +17,6 @@ from microveil.table.table import Table, coded_words, words_coded
 
 if TYPE_CHECKING:
     from microveil.table.untyped import UntypedColumn
-
-__all__ = [
-    "GridColumn",
-    "missing_error",
-    "numbers_of_attribute",
-    "on_grid",
-    "outside_error",
-    "words_of_attribute",
-    "words_on_grid",
-]
 
 # Grid units of a learnt number go so far at most, which no record changes: a whole number, so that
 # what is moved there needs no decimals.
@@ -95,10 +82,7 @@ class GridColumn:
         )
 
     def narrowed(self) -> "GridColumn":
-        """Keep the values in as few bytes as their domain, which is public, needs.
-
-        Those that are the table's own stay: they take no memory beside it.
-        """
+        """Keep the values in as few bytes as their domain, which is public, needs."""
         if not self.values.flags.owndata:
             return self
         kind = self.attribute.grid_type

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from microveil.table.spelling import Spelling
 
-__all__ = ["ColumnSchema", "LabelledTable", "Labels", "fitting", "only"]
-
 # What a code of a column of a kind is.
 _TYPES: Mapping[Kind, type | tuple[type, ...]] = {
     Kind.WHOLE: int,
@@ -31,9 +29,6 @@ class Labels:
     Codes are what values stand for, and may leave values out; missing ones stand for no answer,
     as -9 for "refused". They are ordinal where the file says that their order means something, and
     those left out can be held by no cell of the column.
-
-    >>> Labels(column="Sex", codes={1: "male", 2: "female", 9: "refused"}, missing_codes=(9,)).valid
-    {1: 'male', 2: 'female'}
     """
 
     column: str | None = None
@@ -58,11 +53,7 @@ class Labels:
 
 
 def fitting(labels: Labels, kind: Kind, *, is_text: bool) -> Labels:
-    """Leave out the codes that no cell of a column can hold, and count them; text holds any.
-
-    >>> fitting(Labels(codes={1: "yes", "a": "refused"}), Kind.WHOLE, is_text=False)
-    Labels(column=None, codes={1: 'yes'}, missing_codes=(), is_ordinal=False, n_left_out=1)
-    """
+    """Leave out the codes that no cell of a column can hold, and count them; text holds any."""
     if is_text:  # as of a CSV file's column that is to be released as it stands
         codes: dict[GivenCode, str] = {_as_text(c): text for c, text in labels.codes.items()}
         missing = dict.fromkeys(map(_as_text, labels.missing_codes))

@@ -14,20 +14,6 @@ from microveil.schema import Cells, Kind
 from microveil.table.restore import Numbers
 from microveil.table.table import Table, numbered_alike
 
-__all__ = [
-    "likely_birth",
-    "likely_body_weight",
-    "likely_coordinate",
-    "likely_identifier",
-    "likely_name",
-    "likely_person",
-    "likely_units",
-    "likely_weights",
-    "named_like_person",
-    "present",
-    "values_repeated",
-]
-
 HEAD = 1000
 # What repeats like the numbers of households: this share of the records or more are not the first
 # of theirs, and none has more.
@@ -118,10 +104,7 @@ def likely_identifier(table: Table, name: str) -> bool:
 
 
 def likely_person(table: Table, name: str) -> bool:
-    """Whether a column is called as the numbers of people are, and holds whole numbers or text.
-
-    Its name says so, or ends so and its values repeat, at most a few of each.
-    """
+    """Whether a column is called as the numbers of people are, and holds whole numbers or text."""
     called = "".join(re.findall("[a-z]+", name.casefold()))
     is_named = bool(OF_PEOPLE.fullmatch(called) or SILC_PEOPLE.fullmatch(name.casefold()))
     if not is_named and ENDS_SO.fullmatch(called) is None:
@@ -182,10 +165,7 @@ def likely_units(table: Table, name: str) -> bool:
 
 
 def likely_weights(table: Table, name: str) -> bool:
-    """Whether a column is called as a survey's weights are, and holds numbers of 0 or more.
-
-    A body's weight is none: see `likely_body_weight`.
-    """
+    """Whether a column is called as a survey's weights are, and holds numbers of 0 or more."""
     is_survey = _called(name, OF_WEIGHTS) or SILC_WEIGHTS.fullmatch(name.casefold()) is not None
     if not (is_survey or _called(name, OF_EITHER)) or _called(name, OF_MASS):
         return False

@@ -13,19 +13,6 @@ from typing import Any
 
 from microveil.errors import DataError, FileError, RequestError
 
-__all__ = [
-    "STATISTICAL",
-    "allowed_memory",
-    "bytes_of",
-    "check_held",
-    "check_protecting",
-    "check_reading",
-    "columns_at_once",
-    "free_memory",
-    "to_protect",
-    "to_read",
-]
-
 # Bytes for a cell of a file, beside its bytes: its value as the readers pass it on (measured: 8 of
 # whole numbers in Parquet to 18 of text), and as pyreadstat does (35).
 CELL, STATISTICAL = 18, 40
@@ -60,10 +47,7 @@ def to_read(size: int, cells: int, each: int = CELL) -> int:
 def to_protect(
     n_records: int, n_attributes: int, *, one_by_one: bool, from_file: bool = False
 ) -> int:
-    """Forecast how many bytes protecting attributes takes that are at hand together.
-
-    From a file this is read whole as well, and the release held against it.
-    """
+    """Forecast how many bytes protecting attributes takes that are at hand together."""
     each = (APART if one_by_one else TOGETHER) + (OF_FILE if from_file else 0)
     return n_records * n_attributes * each
 
@@ -77,11 +61,7 @@ def columns_at_once(n_records: int, asked: int | None) -> int | None:
 def check_protecting(
     n_records: int, n_attributes: int, asked: int | None, *, one_by_one: bool, is_lazy: bool
 ) -> None:
-    """Refuse to protect what does not fit into memory, with what is needed and what would do.
-
-    One attribute is at hand at a time where the method takes them one by one and columns wait on
-    the disk.
-    """
+    """Refuse to protect what does not fit into memory, with what is needed and what would do."""
     at_hand = 1 if one_by_one and is_lazy else n_attributes
     needed, allowed = to_protect(n_records, at_hand, one_by_one=one_by_one), allowed_memory(asked)
     if allowed is None or needed <= allowed:
@@ -127,11 +107,7 @@ def check_reading(path: Path, size: int, cells: int = 0, each: int = CELL) -> No
 
 
 def bytes_of(given: Any) -> int:
-    """Read how much memory may be taken, in bytes; refuse less than anything takes.
-
-    >>> bytes_of("2GB"), bytes_of("500 MB"), bytes_of(1_000_000_000)
-    (2000000000, 500000000, 1000000000)
-    """
+    """Read how much memory may be taken, in bytes; refuse less than anything takes."""
     number, unit = given, "B"
     if isinstance(given, str):
         text = given.strip().upper()
@@ -151,10 +127,7 @@ def bytes_of(given: Any) -> int:
 
 
 def allowed_memory(asked: int | None) -> int | None:
-    """Return how many bytes may be taken beside the libraries; None where the system says nothing.
-
-    What was asked for, which counts these, or four fifths of what is free.
-    """
+    """Return how many bytes may be taken beside the libraries; None where nobody knows."""
     if asked is not None:
         return asked - LIBRARIES
     free = free_memory()

@@ -15,8 +15,6 @@ from microveil.errors import DataError, Problems, RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
 from microveil.table.table import Table
 
-__all__ = ["MissingCodes", "MissingSeen", "code_for", "codes_of_table", "missing_seen"]
-
 DIGITS = frozenset("0123456789")
 # As questionnaires have them: -9, and as many nines, eights or sevens as fill a field, or such a
 # number less one or two: 99999998.
@@ -42,24 +40,14 @@ WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingCodes:
-    """What stands for a missing value in a table: in a column, or in every column of text.
-
-    >>> codes = MissingCodes(by_column={"INCOME": (-9,)}, of_text=("?",))
-    >>> bool(codes), codes.of_column("INCOME"), codes.of_column("REGION")
-    (True, (-9,), ())
-    """
+    """What stands for a missing value in a table: in a column, or in every column of text."""
 
     by_column: Mapping[str, tuple[GivenCode, ...]] = field(default_factory=dict)
     of_text: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, missing_codes: Any, missing_values: Any) -> "MissingCodes":
-        """Read what a user gave: by column one code or several, and text, also with commas.
-
-        >>> codes = MissingCodes.of({"INCOME": [-9, 99999998], "REGION": "refused"}, "NA,.")
-        >>> codes.by_column, codes.of_text
-        ({'INCOME': (-9, 99999998), 'REGION': ('refused',)}, ('NA', '.'))
-        """
+        """Read what a user gave: by column one code or several, and text, also with commas."""
         given = {} if missing_codes is None else missing_codes
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
             raise RequestError(
@@ -134,11 +122,6 @@ def code_for(code: GivenCode, name: str, kind: Kind) -> Code | None:
 
     Refused is what looks like a mistyped code of a column of numbers or dates, and any of one of
     yes and no: what was meant would be taken for a value.
-
-    >>> code_for("-9", "AGE", Kind.WHOLE), code_for(-9, "SEX", Kind.OTHER)
-    (-9, '-9')
-    >>> code_for("refused", "AGE", Kind.WHOLE) is None
-    True
     """
     if kind is Kind.OTHER:
         return code.isoformat() if isinstance(code, datetime.date) else str(code)
@@ -205,11 +188,6 @@ def missing_seen(table: Table, name: str) -> MissingSeen | None:
     A number is a code by its looks, -9 or 9999, if it is negative where no other value is, or
     more than twice as large as every other one. Text is one that says so: "refused", "NA". None
     of a column that holds neither.
-
-    >>> from microveil.table import open_table
-    >>> hours = np.array([38.0, -9.0, 40.0, np.nan, 20.0])
-    >>> missing_seen(open_table({"HOURS": hours}), "HOURS")
-    MissingSeen(n_missing=1, likely_codes=(-9,))
     """
     if table.kind(name).is_numeric:
         numbers = table.numbers(name)

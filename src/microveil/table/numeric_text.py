@@ -11,8 +11,6 @@ from microveil.table.restore import MOST_DIGITS
 if TYPE_CHECKING:
     from microveil.table.table import Table
 
-__all__ = ["N_LOOKED_AT", "are_dates", "not_numeric", "numeric_look", "numeric_look_of"]
-
 N_LOOKED_AT = 10_000  # records that a column's look is read off
 _LONGEST = 60  # letters of a number, its currency among them
 _SIGN = r"[+-]?"
@@ -77,17 +75,7 @@ def not_numeric(table: "Table", name: str) -> DataError:
 
 
 def numeric_look(cells: Iterable[str]) -> str | None:
-    """Say why text, half of which or more looks like numbers or dates, is none, and what would do.
-
-    A clause without a cell's content; None where the column looks like neither.
-
-    >>> numeric_look(["007", "042"])
-    'its text looks like numbers with leading zeros, and stays text: codes keep their zeros; ...'
-    >>> numeric_look(["01.02.1980", "28.11.1975"])
-    'its text looks like dates that are not written YYYY-MM-DD: ...'
-    >>> numeric_look(["north", "south"]) is None
-    True
-    """
+    """Say why text that looks like numbers or dates is none and what would do, without a cell."""
     cells = [cell for cell in map(str.strip, cells) if cell]
     others = sum(map(bool, map(_DATE.fullmatch, cells)))
     dates = others + sum(map(bool, map(_ISO_DATE.fullmatch, cells)))

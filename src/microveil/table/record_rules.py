@@ -1,7 +1,4 @@
-"""Rules that every record of a table is to hold: how they are written, and which records break one.
-
-One grammar, for rules that `assess` counts the breaches of and for those that a new table keeps.
-"""
+"""Rules that every record is to hold: how they are written, and which records break one."""
 
 import datetime
 import math
@@ -18,15 +15,6 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.schema import EPOCH, Attribute, Kind
-
-__all__ = [
-    "Comparison",
-    "RecordRule",
-    "comparable",
-    "kind_in_rules",
-    "kinds_of_rules",
-    "parse_rule",
-]
 
 Mask = NDArray[np.bool_]
 # The longer signs first: "<=" begins with "<".
@@ -122,30 +110,12 @@ class RecordRule:
 
 
 def parse_rule(text: str, kinds: Mapping[str, Kind]) -> RecordRule:
-    """Read a rule: a comparison, or one that another implies.
+    """Read a rule: a comparison, or ``COMPARISON implies COMPARISON``.
 
-    Parameters
-    ----------
-    text : str
-        A comparison is a column, one of <, <=, == (or =), !=, >= and >, and what the column is
-        compared with: a column or a constant (a number, a date as 2020-12-31, true or false, or
-        text, which may stand in quotes), or of numbers and dates a sum of these with + and -. A
-        rule is a comparison, or ``COMPARISON implies COMPARISON``. A comparison is cut behind the
-        longest column name that it begins with. What is a column's name on the right is this
-        column; in quotes it is text.
-    kinds : mapping of Kind
-        What each column holds, by name.
-
-    Examples
-    --------
-    >>> kinds = {"TAX": Kind.WHOLE, "NET INCOME": Kind.DECIMAL, "SINCE": Kind.DATE}
-    >>> parse_rule("TAX<=NET INCOME", kinds).columns
-    ('TAX', 'NET INCOME')
-    >>> rule = parse_rule("SINCE >= 1970-01-31", kinds)
-    >>> rule.comparison.constant, str(rule)
-    (Fraction(30, 1), 'SINCE >= 1970-01-31')
-    >>> parse_rule("SINCE < 1990-01-01 implies TAX == NET INCOME - 5", kinds).comparison.others
-    (('NET INCOME', 1),)
+    A comparison is a column, one of <, <=, == (or =), !=, >= and >, and a column, a constant (a
+    number, a date as 2020-12-31, true or false, text, which may stand in quotes), or a sum of these
+    with + and -. It is cut behind the longest column name that it begins with. What is a column's
+    name on the right is this column; in quotes it is text.
     """
     place = f"rule '{text}'"
     if not isinstance(text, str):
@@ -162,17 +132,7 @@ def parse_rule(text: str, kinds: Mapping[str, Kind]) -> RecordRule:
 
 
 def kinds_of_rules(rules: str | Iterable[str], names: Sequence[str]) -> dict[str, Kind]:
-    """Say what the columns hold that rules name, by what these compare them with.
-
-    What is compared with columns alone, of which no rule says more, holds numbers.
-
-    >>> kinds_of_rules(
-    ...     ["BORN < 1990-01-01", "SINCE >= BORN", "SEX == f implies A <= B"],
-    ...     ["A", "B", "BORN", "SEX", "SINCE", "ELSE"],
-    ... )
-    {'BORN': <Kind.DATE: 'date'>, 'SEX': <Kind.OTHER: 'text'>, 'SINCE': <Kind.DATE: 'date'>,
-    'A': <Kind.DECIMAL: 'decimal'>, 'B': <Kind.DECIMAL: 'decimal'>}
-    """
+    """Say what the columns hold that rules name, by what these compare them with."""
     listed = [rules] if isinstance(rules, str) else [one for one in rules if isinstance(one, str)]
     sides = [side for rule in listed for side in IMPLIES.split(rule.strip())]
     found = dict[str, Kind]()
@@ -199,11 +159,7 @@ def kind_in_rules(attribute: Attribute) -> Kind:
 
 
 def comparable(kind: Kind, other: Kind) -> bool:
-    """Whether values of two kinds may be compared: dates with dates, numbers with numbers.
-
-    >>> comparable(Kind.WHOLE, Kind.DECIMAL), comparable(Kind.WHOLE, Kind.DATE)
-    (True, False)
-    """
+    """Whether values of two kinds may be compared: dates with dates, numbers with numbers."""
     dates = kind is Kind.DATE, other is Kind.DATE
     return kind.is_numeric == other.is_numeric and dates[0] == dates[1]
 
@@ -279,11 +235,7 @@ def _word(right: str, place: str) -> str:
 
 
 def _terms(right: str, kinds: Mapping[str, Kind]) -> list[tuple[str | Fraction, bool, int]] | None:
-    """Read a sum: each column or number, whether it is a date, and how often; None if it is none.
-
-    >>> _terms("BORN + 16 - PAUSE-DAYS", {"BORN": Kind.DATE, "PAUSE-DAYS": Kind.WHOLE})
-    [('BORN', True, 1), (Fraction(16, 1), False, 1), ('PAUSE-DAYS', False, -1)]
-    """
+    """Read a sum: each column or number, whether it is a date, how often; None if it is none."""
     found, rest = list[tuple[str | Fraction, bool, int]](), right
     while rest:
         if rest[0] not in "+-" and found:

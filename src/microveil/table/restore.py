@@ -15,17 +15,6 @@ from numpy.typing import NDArray
 
 from microveil.schema import Cells, Code
 
-__all__ = [
-    "KEEP",
-    "MOST_DIGITS",
-    "RESTORE",
-    "Numbers",
-    "Reasons",
-    "arrow_array",
-    "nullable",
-    "restored_array",
-]
-
 # 64 bits of nanoseconds reach this many days to either side of 1970.
 NANOSECOND_DAYS = 106_750
 # Digits that the widest decimals hold which every library knows.
@@ -131,11 +120,6 @@ def _written_decimals(
 
     They are 0 where not finite, and to be rounded to so many decimals before they get those of the
     type: more than these were given to none of them.
-
-    >>> _written_decimals(np.array([24039.02, np.nan]), 38, 18)
-    (array([24039.02,     0.  ]), 10)
-    >>> _written_decimals(np.array([-2000.0]), 5, 2)
-    (array([-999.99]), 2)
     """
     limit = min((10**precision - 1) / 10**places, math.nextafter(10.0 ** (precision - places), 0))
     held = np.clip(np.where(np.isfinite(values), values, 0.0), -limit, limit)
@@ -145,11 +129,7 @@ def _written_decimals(
 
 
 def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return numbers as an array of a type, clamped to what it can hold.
-
-    >>> restored_array(Numbers(values=np.array([-3, 300]), missing=None), np.dtype("uint8"))
-    array([  0, 255], dtype=uint8)
-    """
+    """Return numbers as an array of a type, clamped to what it can hold."""
     numbers = numbers.with_codes_written(dtype)
     values, missing = numbers.values, numbers.missing
     if numbers.categories is not None:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from microveil.kernels import ranking
 from microveil.schema import WHOLE_IN_FLOATS
 
-__all__ = ["Counted", "InOrder", "counted", "in_order", "numbers_in_order", "ranks_of"]
-
 # Floats are counted where there are so many, and they are multiples of one of these parts, at most
 # so many different ones and fewer than values by so much; some are looked at first.
 MANY = 2_000
@@ -47,11 +45,6 @@ def counted(values: NDArray[np.float64]) -> Counted | None:
 
     That is of whole numbers, or decimals of one to three digits, in a range of less than a fourth
     of the number of values, and of at most 2^20; none of them negative zero. O(n), 3 ns a value.
-
-    >>> ages = np.repeat([31.0, 33.0, np.nan], [2000, 4000, 1000])
-    >>> found = counted(ages)
-    >>> found.first, found.counts
-    (31, array([2000,    0, 4000]))
     """
     if len(values) < MANY:
         return None
@@ -121,14 +114,7 @@ class InOrder:
 
 
 def in_order(values: NDArray[np.float64], few: Counted | None = None) -> InOrder:
-    """Put values in ascending order, NaN left out; ``few`` is what `counted` says, where known.
-
-    >>> found = in_order(np.repeat([7.0, 2.0, np.nan], 1000))
-    >>> len(found), found.values, found.counts
-    (2000, array([2., 7.]), array([1000, 1000]))
-    >>> in_order(np.array([7.5, np.nan, 2.0])).values
-    array([2. , 7.5])
-    """
+    """Put values in ascending order, NaN left out; ``few`` is what `counted` says, where known."""
     few = few or counted(values)
     if few is not None:
         occurs = few.counts > 0
@@ -141,13 +127,7 @@ def in_order(values: NDArray[np.float64], few: Counted | None = None) -> InOrder
 def ranks_of(
     values: NDArray[np.float64], *, narrow: bool = False, few: Counted | None = None
 ) -> NDArray[Any]:
-    """Return the ranks of values, none missing, from 1, equal ones by the average of theirs.
-
-    They are float32 if narrow and that holds every rank, up to 2^23 values.
-
-    >>> ranks_of(np.array([7.0, 2.0, 7.0]))
-    array([2.5, 1. , 2.5])
-    """
+    """Return the ranks of values, none missing, from 1, equal ones by the average of theirs."""
     dtype = np.float32 if narrow and len(values) < 1 << 23 else np.float64
     values = np.ascontiguousarray(values, dtype=np.float64)
     few = few or counted(values)
@@ -160,11 +140,7 @@ def ranks_of(
 
 
 def numbers_in_order(values: NDArray[np.float64]) -> tuple[NDArray[np.int32], int]:
-    """Give different values numbers in ascending order, from 0, -1 of NaN, and count them.
-
-    >>> numbers_in_order(np.array([7.0, 2.0, np.nan, 7.0]))
-    (array([ 1,  0, -1,  1], dtype=int32), 2)
-    """
+    """Give different values numbers in ascending order, from 0, -1 of NaN, and count them."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     few = counted(values)
     if few is not None:

@@ -14,8 +14,6 @@ from microveil.schema import Cells, Kind
 from microveil.table.missing import WORDS
 from microveil.table.restore import Numbers
 
-__all__ = ["CELLS", "HOLDS", "KINDS", "Spelling", "kinds_of_cells", "values_of_cells"]
-
 # The kinds, the least general first, and of which kinds cells are values of each: of cells that
 # are not all numbers, dates or truth values text alone remains.
 KINDS = (Kind.WHOLE, Kind.DECIMAL, Kind.DATE, Kind.BOOLEAN, Kind.OTHER)
@@ -109,12 +107,6 @@ def values_of_cells(
     """Read the cells of a kind as numbers, see `kinds_of_cells`; what is no such cell is missing.
 
     Whole numbers are read as decimals are, so that both come to be rounded alike.
-
-    >>> cells = pl.Series(["1.234", "2,5", "n/a"])
-    >>> european = Spelling(decimal=",", thousands="[.]")
-    >>> kinds = kinds_of_cells(cells, european)
-    >>> values_of_cells(cells, kinds, Kind.DECIMAL, european).values
-    array([1234. ,    2.5,    0. ])
     """
     is_number = kind in {Kind.WHOLE, Kind.DECIMAL}
     wanted = [WHOLE, DECIMAL] if is_number else [CELLS.index(kind)]

@@ -26,27 +26,6 @@ from microveil.table.restore import KEEP, RESTORE, Numbers, Reasons, restored_ar
 if TYPE_CHECKING:
     from microveil.table.spelling import Spelling
 
-__all__ = [
-    "Table",
-    "assembled",
-    "check_kept",
-    "coded_words",
-    "counted_words",
-    "is_text",
-    "listed_categories",
-    "missing_words",
-    "narrow_float",
-    "native_column",
-    "numbered",
-    "numbered_alike",
-    "part_of_column",
-    "rebuilt",
-    "records_taken",
-    "restored",
-    "whole_limits",
-    "words_coded",
-]
-
 # Types of polars whose cells decide what a column holds.
 _BY_CELLS = (polars.UInt64, polars.Decimal, polars.Datetime)
 
@@ -217,10 +196,7 @@ def listed_categories(table: Table, name: str) -> tuple[str, ...] | None:
 def coded_words(
     table: Table, name: str, most: int
 ) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
-    """Return a column of text as positions in the list of its different words, in order.
-
-    "" where missing, as `Table.words` has it. None where more words are different than ``most``.
-    """
+    """Return a column of text as positions in the list of its different words, in order."""
     return words_coded(_words(table, name), most)
 
 
@@ -246,10 +222,7 @@ def counted_words(table: Table, name: str) -> Counter[str]:
 
 
 def numbered_alike(table: Table, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return a number for each record, the same where a column's cells are, and which lack one.
-
-    Empty text, and not a number, count as missing.
-    """
+    """Return a number for each record, the same where a column's cells are, and which lack one."""
     alike, absent = cells.numbered_alike(_column(table, name), name)
     if name in table.missing:
         is_number = table.kind(name).is_numeric

@@ -11,8 +11,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PIECE", "READ_AT_ONCE", "Reused", "in_threads", "made_ahead", "pieces"]
-
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
 # Columns that are read onto the disk at a time: of each a piece is in memory, and a disk has no
@@ -35,10 +33,7 @@ def in_threads(
     *,
     at_once: int | None = None,
 ) -> list[Result]:
-    """Work on attributes side by side: sorting and the kernels let go of the interpreter.
-
-    Items of few values and clusters, in all, are worked on one after the other.
-    """
+    """Work on attributes side by side: sorting and the kernels let go of the interpreter."""
     if len(items) == 1 or max(n_values, n_clusters) < FEW_VALUES or at_once == 1:
         return [work(item) for item in items]
     workers = min(at_once or len(items), os.cpu_count() or 1)
@@ -53,9 +48,6 @@ def made_ahead(
 
     At most `MADE_AT_ONCE` and one more are at hand that were not yielded yet. An error of one
     comes in its turn; then, and where the rest is not wanted, no further one is begun.
-
-    >>> list(made_ahead(str, range(4)))
-    ['0', '1', '2', '3']
     """
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(MADE_AT_ONCE) as pool:
@@ -86,10 +78,6 @@ class Reused(threading.local):
 
 
 def pieces(n_records: int) -> Iterator[slice]:
-    """Cut records into runs of `PIECE`; of none there is one, which is empty.
-
-    >>> [(piece.start, piece.stop) for piece in pieces(PIECE + 2)]
-    [(0, 524288), (524288, 524290)]
-    """
+    """Cut records into runs of `PIECE`; of none there is one, which is empty."""
     for start in range(0, max(n_records, 1), PIECE):
         yield slice(start, min(start + PIECE, n_records))

@@ -16,15 +16,6 @@ from microveil.table.gridding import GridColumn, on_grid, words_on_grid
 from microveil.table.spelling import CELLS, EMPTY, HOLDS, kinds_of_cells, values_of_cells
 from microveil.table.table import Table, missing_words, native_column
 
-__all__ = [
-    "UntypedColumn",
-    "likely_kinds",
-    "text_column",
-    "typed_as",
-    "typed_frame",
-    "untyped_column",
-]
-
 # Of the cells with something in them, where a kind is guessed for a person to see.
 NEARLY_ALL = 0.98
 
