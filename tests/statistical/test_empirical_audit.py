@@ -18,13 +18,18 @@ from microveil.audit.empirical import audit as verb
 from microveil.audit.empirical.bounds import least_proportion, lower_bound
 from microveil.audit.empirical.experiments import (
     CERTAIN,
-    CellExperiment,
+    CellsExperiment,
     by_rows,
     in_any_order,
     one_by_one,
 )
-from microveil.audit.empirical.neighbours import Clustered, far_neighbour, near_loss, near_neighbour
-from microveil.audit.empirical.tuning import tuned_to
+from microveil.audit.empirical.neighbours import (
+    Clustered,
+    far_neighbour,
+    near_loss,
+    near_neighbour,
+    tuned_to,
+)
 from microveil.noise.noise import RandomSource
 from microveil.protect.columns import prepare
 from microveil.protect.planning import plan_of
@@ -247,7 +252,7 @@ def test_scores_of_clusters_whose_sizes_differ_are_log_likelihood_ratios():
 
 def test_scores_of_a_transition_matrix_are_log_likelihood_ratios():
     """And a value that the other category cannot become is certain."""
-    experiment = CellExperiment(table=np.array([6, 2, 0]), neighbour=np.array([1, 1, 2]))
+    experiment = CellsExperiment(rows=((np.array([6, 2, 0]), np.array([1, 1, 2])),))
     scores = experiment.scores(4000, RandomSource.seeded(2), of_neighbour=False)
     assert np.unique(scores.round(6)).tolist() == [0.0, round(np.log(3), 6)]
     assert abs((scores > 0).mean() - 0.75) < 0.04
@@ -265,8 +270,8 @@ def test_the_categories_attacked_differ_most(rows, values):
     part, *_ = planned(
         {"A": np.array(values)}, asked("pram", bounds={"A": (0, 2)}, matrix={"A": matrix.tolist()})
     )
-    experiment = verb._cell_experiment(part)
-    table, other = (row / row.sum() for row in (experiment.table, experiment.neighbour))
+    worst = max(verb._cells(part).values(), key=lambda cell: cell.loss)
+    table, other = (row / row.sum() for row in worst.rows)
     assert np.abs(np.log(table / other)).max() == pytest.approx(part.vector_loss, abs=1e-9)
 
 

@@ -31,8 +31,6 @@ from microveil.text.document import Block, Document, Tabulated, heading, paragra
 from microveil.text.figures import figure
 from microveil.text.notebook import as_html, pictured
 
-__all__ = ["Advice", "advice_and_plan", "advise"]
-
 # How many options a person is shown.
 SHOWN = 5
 MEANING = "Squared error over variance, before any noise is drawn; 1 = as good as the mean alone."

@@ -9,8 +9,6 @@ from microveil.protect.exact_audit import Audit, audit_of
 from microveil.protect.planning import plan_of
 from microveil.protect.settling import settle, takes
 
-__all__ = ["audit"]
-
 
 @stands_alone
 @takes(Arguments)

@@ -21,22 +21,13 @@ from microveil.table import Table, numbers_of_attribute
 from microveil.table.threads import in_threads
 from microveil.text.figures import figure
 
-__all__ = ["InvitedLinkage", "invited_linkage", "strongest_linkage"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitedLinkage:
     """Percent of records linked to their originals, in one trial draw each.
 
-    Attributes
-    ----------
-    by_value, by_value_isotonic : float
-        Nearest original, attributes in units of their standard deviation.
-    by_rank, by_rank_isotonic : float
-        After replacing values by their ranks in either table.
-    by_chance : float
-    n_records : int
-        Records that were linked with all originals.
+    By value the nearest original is taken, attributes in units of their standard deviation; by rank
+    values are replaced by their ranks in either table.
     """
 
     by_value: float
@@ -62,30 +53,13 @@ class InvitedLinkage:
 
 
 def strongest_linkage(planned: Plan) -> InvitedLinkage:
-    """Measure the linkage that isotonic regression invites, of parts where it is strongest.
-
-    Parameters
-    ----------
-    planned : Plan
-        With isotonic regression, in some part at least.
-    """
+    """Measure the linkage that isotonic regression invites, of parts where it is strongest."""
     parts = [part for part in planned.parts if part.request.isotonic]
     return max(map(invited_linkage, parts), key=lambda found: found.by_rank_isotonic)
 
 
 def invited_linkage(planned: PartPlan) -> InvitedLinkage:
-    """Measure how many rows can be found with isotonic regression and without it.
-
-    Parameters
-    ----------
-    planned : PartPlan
-        Of a method that orders clusters.
-
-    Notes
-    -----
-    One draw each, so the figures vary with the noise. O(n log n) for up to about ten attributes;
-    of more than 50,000 records a sample is linked.
-    """
+    """Measure how many rows are found with isotonic regression and without it, in one draw each."""
     parts, table = planned.singles, planned.prepared.table
     complete = ~np.logical_or.reduce(
         [np.zeros(table.n_records, dtype=bool)]

@@ -12,17 +12,6 @@ from microveil.guarantee import Condition, Cover, Model, Scopes, Unit
 from microveil.schema import Attribute, Kind
 from microveil.table import GridColumn
 
-__all__ = [
-    "METHODS",
-    "NOTHING_FORMAL",
-    "NO_GROUP_PRIVACY",
-    "Choices",
-    "Method",
-    "Promise",
-    "Setting",
-    "epsilon_scopes",
-]
-
 # Why a method cannot protect all records of a unit together.
 NO_GROUP_PRIVACY = (
     "individual differential privacy compares tables that differ in one record: of several "

@@ -15,8 +15,6 @@ from microveil.partition.mdav import joint_partition
 from microveil.schema import Kind
 from microveil.table import GridColumn, spread
 
-__all__ = ["plan_blocks", "refuse_no_order"]
-
 Planned = TypeVar("Planned", bound=SinglePlan)
 
 
@@ -29,13 +27,6 @@ def plan_blocks(
     """Partition each block of attributes jointly and represent its clusters.
 
     The partition is "mdav", "v-mdav" or "mdav-insensitive"; plans are in the order of the columns.
-
-    Raises
-    ------
-    RequestError
-        If a partition that orders records is asked for a block that nothing orders.
-    DataError
-        If a block has fewer complete records than k, or records of fewer units.
     """
     by_name = {column.attribute.name: column for column in columns}
     plans: dict[str, Planned] = {}

@@ -15,14 +15,6 @@ from microveil.noise.noise import NoiseGrid, RandomSource, discrete_laplace, noi
 from microveil.partition import Partition
 from microveil.table import GridColumn, Numbers
 
-__all__ = [
-    "ClusterValuePlan",
-    "HistogramPlan",
-    "noisy_histogram",
-    "noisy_weights",
-    "typical_values",
-]
-
 Whole = NDArray[np.int64]
 # Weights of one cluster together stay below this.
 MOST_WEIGHT = 1 << 62
@@ -61,10 +53,9 @@ class ClusterValuePlan(_ClusterPlan):
         Whether the cluster is released with a value.
     units : int64 array (n_clusters,)
         That value, in grid units; any where there is none.
-    n_present, sums : int64 arrays (n_clusters,)
-        How many of the cluster's records have a value, and their sum in grid units.
-    squares : float64 array (n_clusters,)
-        Squared distances of these values to their mean.
+    n_present, sums, squares : arrays (n_clusters,)
+        Of the cluster's values: their number, their sum in grid units, and their squared distances
+        to their mean.
     kept : int64 array (n_clusters,)
         How many records get what they had, a missing value too.
     category_counts : int64 array (n_categories,), or None
@@ -214,9 +205,6 @@ def noisy_weights(counts: Whole, scale: int, bits: int, source: RandomSource) ->
 
     All after the noise is post-processing: counts below 0 become 0, what no 64 bits would hold is
     cut off at a public limit, and weights are all alike where none is above 0.
-
-    >>> noisy_weights(np.array([[7, 0]]), 1, 20, RandomSource.seeded(1)).shape
-    (1, 2)
     """
     noise = discrete_laplace(np.full(counts.size, scale, dtype=np.int64), source)
     noisy = (counts << bits) + noise.reshape(counts.shape)
@@ -242,14 +230,8 @@ def typical_values(
     The mean of numbers, a median of ranks, else the commonest category. A number or a rank is
     missing where more than half of the cluster's records lack it; of categories in no order being
     missing is one more. A distance has no say in the former: clusters at the edge of a table, whose
-    values are farther from one another than from a missing one, would all lose them.
-
-    Parameters
-    ----------
-    column : GridColumn
-    partition : Partition
-        Of all records of the table with ``may_lack``, else of those that have a value.
-    may_lack : bool
+    values are farther from one another than from a missing one, would all lose them. The partition
+    is of all records with ``may_lack``, else of those that have a value.
     """
     attribute, missing = column.attribute, column.missing
     having = partition.within(~missing) if may_lack and missing is not None else partition

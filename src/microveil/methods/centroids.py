@@ -35,21 +35,6 @@ from microveil.partition.runs import Clusters, Runs, Widening
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers
 
-__all__ = [
-    "CentroidPlan",
-    "Noise",
-    "RankedSteps",
-    "Represented",
-    "Shifts",
-    "centroid_plan",
-    "domain",
-    "joint_centroids",
-    "joint_means",
-    "means",
-    "rounded_means",
-    "winsorised_means",
-]
-
 LARGEST_SUM = 1 << 62
 # Scales are worked out in floating point, whose errors this covers many times over.
 MARGIN = 1 + 2.0**-40
@@ -155,7 +140,6 @@ class CentroidPlan(SinglePlan):
         Of these sums, by the method's rule; 0 where a cluster comes out exactly.
     scales : int64 array (n_clusters,)
         Of the noise on the sums, in steps of the noise grid; 0 for none.
-    grid : NoiseGrid
     shifts : Shifts or None
         None where nothing bounds how far the sums move.
     widening : Widening or None
@@ -348,11 +332,6 @@ def centroid_plan(
     """Plan the noise on the sums of clusters, or plain microaggregation where there is none.
 
     The smallest and the largest value, in grid units, are held against what fits, no more.
-
-    Raises
-    ------
-    RequestError
-        If sums or scales would not fit 64 bits.
     """
     sizes = represented.sizes
     scales: Whole | np.int64 = np.int64(0)
@@ -402,13 +381,7 @@ def _rounded_up(attribute: Attribute, scales: Float, grid: NoiseGrid) -> Whole:
 def rounded_means(
     attribute: Attribute, sums: Whole, sizes: Whole, extremes: tuple[int, int]
 ) -> Whole:
-    """Return means of clusters of so many values, rounded as they are released without noise.
-
-    Raises
-    ------
-    RequestError
-        If sums would not fit 64 bits.
-    """
+    """Return means of clusters of so many values, rounded as they are released without noise."""
     grid, no_noise = _plain_grid(attribute, sizes, extremes), RandomSource.seeded(0)
     rounded = perturbed_means(sums, sizes, np.zeros_like(sums), grid, no_noise)
     return np.asarray(rounded, dtype=np.int64)

@@ -11,8 +11,6 @@ from microveil.methods.synthetic import is_learnt, room_of, tables_planned
 from microveil.schema import Attribute
 from microveil.synthesis.measuring import TablesPlan
 
-__all__ = ["ExpectedPairs", "expected_pairs"]
-
 # Of a table of fewer cells than two by two nothing is left but noise.
 LEAST_CELLS = 4
 # What is proposed at most: epsilons of two digits, and records.

@@ -40,16 +40,6 @@ from microveil.noise.sensitivity import (
 from microveil.partition.runs import Clusters, Runs, by_rank, lone_records
 from microveil.schema import Attribute
 
-__all__ = [
-    "METHODS",
-    "SIZES_BY_RANK",
-    "global_noise",
-    "individual_ranking",
-    "promise_dp_um",
-    "promise_laplace",
-    "widened_by_rank",
-]
-
 Whole = NDArray[np.int64]
 
 

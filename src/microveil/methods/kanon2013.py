@@ -46,8 +46,6 @@ from microveil.noise.sensitivity import global_sensitivity, local_sensitivity
 from microveil.partition import Partition
 from microveil.table import GridColumn
 
-__all__ = ["METHODS"]
-
 # How many times J widths over the share a scale by vector sensitivity may be.
 ROOM = 4
 

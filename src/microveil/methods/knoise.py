@@ -34,8 +34,6 @@ from microveil.noise.transition import (
 from microveil.partition import Intervals, Partition, intervals
 from microveil.table import GridColumn
 
-__all__ = ["METHODS", "by_matrix"]
-
 MOST_CATEGORIES = 1000
 # A linear programme with the square of so many unknowns takes a second or two.
 MOST_RANKS = 60

@@ -26,8 +26,6 @@ from microveil.partition.runs import Runs, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 
-__all__ = ["METHODS"]
-
 
 def _optimal(values: NDArray[np.int64], _attribute: Attribute, choices: Choices) -> Runs:
     """Partition with the least sum of squares of any clusters of k or more."""

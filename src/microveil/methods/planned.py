@@ -16,16 +16,6 @@ from microveil.schema import Attribute, Cells
 from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.table import GridColumn, Numbers
 
-__all__ = [
-    "AttributePlan",
-    "Figures",
-    "Mask",
-    "SinglePlan",
-    "in_table",
-    "released_numbers",
-    "squares_about_rounded",
-]
-
 Mask = NDArray[np.bool_]
 
 
@@ -33,13 +23,8 @@ Mask = NDArray[np.bool_]
 class SinglePlan(ABC):
     """A plan by which an attribute is drawn by itself; its figures are the custodian's.
 
-    Attributes
-    ----------
-    attribute : Attribute
-    share : Fraction or None
-        Its part of epsilon; None where there is none.
-    missing : bool array (n_records,) or None
-        Records without a value in the release.
+    ``share`` is its part of epsilon, None where there is none; ``missing`` are the records without
+    a value in the release.
     """
 
     attribute: Attribute
@@ -186,9 +171,6 @@ def squares_about_rounded(total_squares: float, mean: float, n_cells: int) -> fl
     """Return squared distances to a mean rounded to whole units, from those to the mean itself.
 
     The last digits of the mean, of which float64 is not sure, count as rounded too.
-
-    >>> squares_about_rounded(2.0, 20.5, 4)
-    3.0...
     """
     rounding = abs(mean - round(mean)) + 2 * math.ulp(mean)
     return total_squares + n_cells * rounding**2

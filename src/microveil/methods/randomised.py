@@ -25,8 +25,6 @@ from microveil.partition import Partition
 from microveil.table import GridColumn, Numbers, Reasons, spread
 from microveil.table.threads import pieces
 
-__all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan", "ValuesPlan"]
-
 # Noise that is larger counts as so large: 2**62 is a float64 and fits 64 bits.
 FARTHEST = 2.0**62
 
@@ -163,17 +161,9 @@ class TransitionPlan(SinglePlan):
     """A draw by the row of a transition matrix that belongs to the value (PRAM).
 
     Its figures follow from how many records have each category. Being missing may be one more,
-    behind the values, and each reason of the attribute another.
-
-    Attributes
-    ----------
-    column : GridColumn
-    weights : int64 array (n_categories, n_categories)
-        Row k holds whole numbers in proportion to the probabilities of l given k.
-    category_counts : int64 array (n_categories,)
-        How many records have each category.
-    stated : tuple of tuple of int, or str, or None
-        The matrix as a guarantee states it, or a word where share and domain say it all.
+    behind the values, and each reason of the attribute another. Row k of the weights holds whole
+    numbers in proportion to the probabilities of l given k. ``stated`` is the matrix as a guarantee
+    states it, or a word where share and domain say it all.
     """
 
     column: GridColumn

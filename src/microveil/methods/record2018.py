@@ -33,8 +33,6 @@ from microveil.partition.runs import Runs, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 
-__all__ = ["METHODS"]
-
 
 def record_dp(columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan]:
     """Plan a partition of the user's choice, then noise by the global sensitivity."""

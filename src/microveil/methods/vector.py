@@ -30,8 +30,6 @@ from microveil.partition import vector_aware_sizes
 from microveil.partition.runs import Clusters, Runs, runs
 from microveil.schema import Attribute
 
-__all__ = ["METHODS"]
-
 
 def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices) -> Runs:
     """Partition by individual ranking, or with clusters chosen together with the noise."""

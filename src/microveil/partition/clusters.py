@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from microveil.kernels import ranking as kernel
 
-__all__ = ["Partition"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
@@ -54,12 +52,7 @@ class Partition:
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """The cluster of each record, int64 (n_records,), counted from 0; -1 outside all.
-
-        >>> order, sizes = np.array([1, 2, 0, 3]), np.array([2, 2])
-        >>> Partition(order=order, sizes=sizes, n_records=4).labels
-        array([1, 0, 0, 1])
-        """
+        """The cluster of each record, int64 (n_records,), counted from 0; -1 outside all."""
         labels = np.full(self.n_records, -1, dtype=np.int64)
         labels[self.order] = np.repeat(np.arange(self.n_clusters), self.sizes)
         return labels

@@ -17,8 +17,6 @@ from microveil.errors import DataError, RequestError
 from microveil.kernels import intervals as kernel
 from microveil.partition.ranking import check_size
 
-__all__ = ["Intervals", "intervals"]
-
 # float64 tells all whole numbers apart up to here.
 LARGEST_WHOLE = 1 << 53
 LARGEST_VALUE = 1e140
@@ -162,11 +160,7 @@ def _checked(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _fitting_width(spread: float, width: float | None) -> int:
-    """Return how many intervals of a width fill a range: max(1, ceil(range/width)).
-
-    >>> _fitting_width(0.3, 0.1)
-    3
-    """
+    """Return how many intervals of a width fill a range: max(1, ceil(range/width))."""
     if (
         not isinstance(width, int | float | np.integer | np.floating)
         or isinstance(width, bool)

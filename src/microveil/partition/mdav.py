@@ -16,8 +16,6 @@ from microveil.kernels import mdav as kernel
 from microveil.partition.clusters import Partition
 from microveil.partition.ranking import check_size, rank_order, ranking_sizes
 
-__all__ = ["insensitive_mdav", "joint_partition", "mdav", "standardised", "v_mdav"]
-
 # Records to a leaf: few enough to skip most of them, enough to fill vector instructions.
 LEAF_SIZE = 64
 # Leaves are halved where they are widest, and codes count as no wider than so many numbers: else
@@ -217,9 +215,6 @@ def joint_partition(
     "mdav-insensitive" orders records by the ranked ones alone. Where it is given which cells
     are missing, that is a value like another; not for "mdav-insensitive", whose order has no
     place for it.
-
-    >>> joint_partition("mdav", [np.array([1, 9, 2, 8])], 2, [(0, 10)], [True]).labels
-    array([0, 1, 0, 1])
     """
     if missing is not None:
         # NaN where a number is missing, and where a category is, one that there is not.
@@ -243,11 +238,7 @@ def joint_partition(
 
 
 def _runs_of_units(units: Sequence[int], k: int) -> Whole:
-    """Cut a list into runs of k different units; what is left over joins the last run.
-
-    >>> _runs_of_units([1, 1, 2, 1, 3, 3], 2)
-    array([3, 3])
-    """
+    """Cut a list into runs of k different units; what is left over joins the last run."""
     ends, in_run = [0], set[int]()
     for place, unit in enumerate(units, 1):
         in_run.add(unit)
@@ -263,10 +254,6 @@ def standardised(matrix: Reals) -> Reals:
 
     A power of two, which changes no digit, first brings every attribute below 1: squares of huge
     numbers would not fit. Sums run in record order.
-
-    >>> standardised(np.array([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]])).T
-    array([[-1.,  0.,  1.],
-           [ 0.,  0.,  0.]])
     """
     _, exponents = np.frexp(np.abs(matrix).max(axis=0))
     scaled = np.ldexp(matrix, -exponents)
@@ -369,9 +356,6 @@ def _weight(counts: Sequence[int]) -> float:
     With p the shares among n records: 2 (n - 1) / n / (1 - sum of p^2), the squared difference
     over its mean over all ordered pairs, by the same measure as z-scores, whose mean squared
     difference is 2 (n - 1) / n.
-
-    >>> _weight([2, 2])
-    3.0
     """
     n = sum(counts)
     differing = n * n - sum(count * count for count in counts)

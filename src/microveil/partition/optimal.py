@@ -12,8 +12,6 @@ from microveil.kernels import optimal as kernel
 from microveil.partition.clusters import Partition
 from microveil.partition.ranking import ranking
 
-__all__ = ["noise_aware", "noise_aware_sizes", "optimal", "optimal_sizes"]
-
 # A penalty so great, of values up to 2**64 in magnitude, joins all records in one cluster.
 _ONE_CLUSTER = 1e100
 

@@ -9,8 +9,6 @@ from microveil.errors import DataError, RequestError
 from microveil.kernels import ranking as kernel
 from microveil.partition.clusters import Partition
 
-__all__ = ["check_size", "rank_order", "ranking", "ranking_sizes", "singletons"]
-
 # Up to so many different values are counted: positions are written to as many places in turn, and
 # of more no cache holds these.
 COUNTED = 1 << 12

@@ -15,17 +15,6 @@ from microveil.kernels import widening
 from microveil.partition.clusters import Partition
 from microveil.partition.ranking import rank_order, ranking_sizes, singletons
 
-__all__ = [
-    "Clusters",
-    "Runs",
-    "Widening",
-    "by_rank",
-    "lone_records",
-    "runs",
-    "summarised",
-    "widened_sizes",
-]
-
 Whole = NDArray[np.int64]
 
 
@@ -68,11 +57,7 @@ Runs = tuple[Partition, Clusters]
 
 
 def runs(values: Whole, sizes_of: Callable[[Whole], Whole]) -> Runs:
-    """Cut records, ranked by value, into clusters whose sizes follow from the sorted values.
-
-    >>> runs(np.array([7, 1, 6, 2]), lambda in_order: ranking_sizes(len(in_order), 2))[1].sums
-    array([ 3, 13])
-    """
+    """Cut records, ranked by value, into clusters whose sizes follow from the sorted values."""
     order, in_order = rank_order(values)
     sizes = sizes_of(in_order)
     partition = Partition(order=order, sizes=sizes, n_records=len(order))
@@ -150,11 +135,7 @@ def lone_records(values: Whole) -> Runs:
 
 
 def summarised(in_order: Whole, sizes: Whole) -> Clusters:
-    """Summarise clusters of so many values each, which follow each other in ascending order.
-
-    >>> summarised(np.array([1, 2, 6]), np.array([2, 1])).sums
-    array([3, 6])
-    """
+    """Summarise clusters of so many values each, which follow each other in ascending order."""
     clusters = Clusters(
         sizes=sizes,
         sums=np.empty_like(sizes),

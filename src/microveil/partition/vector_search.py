@@ -14,8 +14,6 @@ from microveil.kernels import vector_aware as kernel
 from microveil.partition.clusters import Partition
 from microveil.partition.ranking import ranking, ranking_sizes
 
-__all__ = ["vector_aware", "vector_aware_sizes"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -197,10 +195,6 @@ def best_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> P
     Values ascend from 0 to below 1, 2k or more and not all equal; ``noise`` is 2 over the squared
     share. The objective is ``within + noise * L * U**2`` over the kernel's totals; never above that
     of a ranking by a fixed size of k or more, or of one run.
-
-    >>> values = np.array([0, 1, 2, 60, 61, 62]) / 64
-    >>> best_cuts(values, 3, 1.0, exact_allowed=True)
-    array([0, 3, 6])
     """
     problem = _Problem(values=values, k=k, noise=noise, exact_allowed=exact_allowed)
     best = _measured(problem, np.array([0, len(values)]))

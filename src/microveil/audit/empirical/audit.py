@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.audit.empirical.experiments import (
-    CellExperiment,
     CellsExperiment,
     Experiment,
     by_rows,
@@ -23,10 +22,10 @@ from microveil.audit.empirical.neighbours import (
     far_neighbour,
     near_loss,
     near_neighbour,
+    tuned_to,
     unit_neighbour,
 )
 from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
-from microveil.audit.empirical.tuning import tuned_to
 from microveil.errors import RequestError, stands_alone
 from microveil.guarantee import Cover
 from microveil.methods.category_plans import HistogramPlan
@@ -42,8 +41,6 @@ from microveil.protect.planning import plan_from, plan_of
 from microveil.protect.settling import settle, takes
 from microveil.synthesis.one_way_plan import OneWayPlan, with_kind_held
 from microveil.table.threads import in_threads
-
-__all__ = ["empirical_audit", "measured"]
 
 SCOPES = ("cluster", "vector", "row")
 ATTACKED = "laplace, dp-um, idp-ls, idp-cbls, idp-vector, kanon-dp, record-dp, pram, dp-synthetic"
@@ -148,18 +145,9 @@ def measured(
     confidence: float,
     audit_seed: int,
 ) -> EmpiricalAudit:
-    """Attack one attribute of a plan.
+    """Attack an attribute of a plan of one method: by its own plan, or by another for it.
 
-    Parameters
-    ----------
-    part : AttributePlan
-        The attribute's own plan, or another for it, which is then held against the claims of
-        ``planned``.
-    planned : Plan
-        Of one method.
-    runs : int
-    confidence : float
-    audit_seed : int
+    Another one is held against the claims of ``planned``.
     """
     if isinstance(part, OneWayPlan):
         return _of_measurement(part, planned, (runs, confidence, audit_seed))
@@ -178,7 +166,8 @@ def measured(
         near = near_loss(tuned)
         experiments = _centroid_experiments(tuned, planned)
     elif isinstance(part, TransitionPlan):
-        experiments = dict.fromkeys(SCOPES, _cell_experiment(part))
+        worst = max(_cells(part).values(), key=lambda cell: cell.loss)
+        experiments = dict.fromkeys(SCOPES, CellsExperiment(rows=(worst.rows,)))
     else:
         raise _no_epsilon(part)
     exact = {"cluster": near, "vector": far, "row": None}
@@ -267,13 +256,11 @@ def _spends(part: AttributePlan) -> bool:
     return part.share is not None or (isinstance(part, OneWayPlan) and not part.is_computed)
 
 
-_NONE_SPENT = "no epsilon is spent on it that could be bounded"
-
-
 def _no_epsilon(part: AttributePlan | None) -> RequestError:
     place = "method" if part is None else part.attribute.place
-    is_spent = part is not None and part.share is not None
-    rule = "this audit has no experiment for its method" if is_spent else _NONE_SPENT
+    rule = "no epsilon is spent on it that could be bounded"
+    if part is not None and part.share is not None:
+        rule = "this audit has no experiment for its method"
     return RequestError(place, rule, f"choose one of {ATTACKED}")
 
 
@@ -309,20 +296,14 @@ def _unit_experiment(
     cells, codes = _cells(part), part.codes
     costs = np.bincount(of_value, weights=[cells[code].loss for code in codes.tolist()])
     members = codes[of_value == costs.argmax()].tolist()
-    worst = CellsExperiment(cells=tuple(cells[code].experiment for code in members))
-    return worst, float(costs.max())
+    return CellsExperiment(rows=tuple(cells[code].rows for code in members)), float(costs.max())
 
 
 class _Cell(NamedTuple):
-    """The worst that a category can be replaced by, and what that costs."""
+    """A category's row of weights, that of the worst it can be replaced by, and what that costs."""
 
-    experiment: CellExperiment
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]]
     loss: float
-
-
-def _cell_experiment(part: TransitionPlan) -> CellExperiment:
-    """Replace a category that occurs by the one whose row differs most from its own."""
-    return max(_cells(part).values(), key=lambda cell: cell.loss).experiment
 
 
 def _cells(part: TransitionPlan) -> dict[int, _Cell]:
@@ -337,8 +318,7 @@ def _cells(part: TransitionPlan) -> dict[int, _Cell]:
         apart = np.nan_to_num(apart, nan=0.0)
         below, outcome = np.unravel_index(apart.argmax(), apart.shape)
         other = logs[:, outcome].argmin() if below else logs[:, outcome].argmax()
-        experiment = CellExperiment(table=part.weights[own], neighbour=part.weights[other])
-        found[own] = _Cell(experiment, float(apart.max()))
+        found[own] = _Cell((part.weights[own], part.weights[other]), float(apart.max()))
     return found
 
 

@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 from microveil.audit.empirical.neighbours import Clustered
 from microveil.noise.noise import NoiseGrid, RandomSource, in_order, perturbed_means, uniform
 
-__all__ = [
-    "CellExperiment",
-    "CellsExperiment",
-    "CentroidExperiment",
-    "Experiment",
-    "by_rows",
-    "in_any_order",
-    "one_by_one",
-]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
@@ -42,19 +32,7 @@ class Experiment(Protocol):
     """A mechanism that can be run on a table and on a neighbour."""
 
     def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
-        """Run it and score each outcome, the higher the more it speaks for the table.
-
-        Parameters
-        ----------
-        runs : int
-        source : RandomSource
-        of_neighbour : bool
-            Run it on the neighbour.
-
-        Returns
-        -------
-        float64 array (runs,)
-        """
+        """Run it so often and score each outcome, the higher the more it speaks for the table."""
         ...
 
 
@@ -62,15 +40,8 @@ class Experiment(Protocol):
 class CentroidExperiment:
     """Noisy centroids of clusters, as a release shows them.
 
-    Attributes
-    ----------
-    table, neighbour : Clustered
-    grid : NoiseGrid
-    isotonic : bool
-    rows : bool
-        Whether it is seen which records share a value.
-    ascending : bool
-        Whether centroids are seen in ascending order of what they came out as, not by cluster.
+    With ``rows`` it is seen which records share a value; ``ascending``, centroids are seen in the
+    order of what they came out as, not by cluster.
     """
 
     table: Clustered
@@ -215,44 +186,20 @@ def _batches(runs: int, width: int) -> Iterator[slice]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellExperiment:
-    """One value that is drawn by a row of a transition matrix.
-
-    Attributes
-    ----------
-    table, neighbour : int64 arrays (n_categories,)
-        The row of weights of the record's category in either table.
-    """
-
-    table: Whole
-    neighbour: Whole
-
-    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
-        """Draw the value, once a run, and weigh it; see `Experiment`."""
-        edges = np.cumsum(self.neighbour if of_neighbour else self.table)
-        tickets = uniform(np.full(runs, edges[-1]), source)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.log(self.table / self.table.sum()) - np.log(
-                self.neighbour / self.neighbour.sum()
-            )
-        drawn = np.searchsorted(edges, tickets, side="right")
-        scores: Real = np.clip(ratio, -CERTAIN, CERTAIN)[drawn]
-        return scores
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CellsExperiment:
-    """Several values, each drawn by a row of a transition matrix of its own.
+    """Values that are each drawn by a row of weights: that of its category in either table."""
 
-    Attributes
-    ----------
-    cells : tuple of CellExperiment
-    """
-
-    cells: tuple[CellExperiment, ...]
+    rows: tuple[tuple[Whole, Whole], ...]
 
     def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
         """Draw all values, once a run, and weigh them together; see `Experiment`."""
-        each = [cell.scores(runs, source, of_neighbour=of_neighbour) for cell in self.cells]
-        scores: Real = np.clip(np.round(np.sum(each, axis=0), DECIMALS), -CERTAIN, CERTAIN)
+        total = np.zeros(runs)
+        for table, neighbour in self.rows:
+            edges = np.cumsum(neighbour if of_neighbour else table)
+            tickets = uniform(np.full(runs, edges[-1]), source)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.log(table / table.sum()) - np.log(neighbour / neighbour.sum())
+            drawn = np.searchsorted(edges, tickets, side="right")
+            total += np.clip(ratio, -CERTAIN, CERTAIN)[drawn]
+        scores: Real = np.clip(np.round(total, DECIMALS), -CERTAIN, CERTAIN)
         return scores

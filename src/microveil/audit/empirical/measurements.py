@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +28,6 @@ from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.one_way_plan import CLEARLY, OneWayPlan
 from microveil.table import GridColumn
 
-__all__ = ["MeasurementExperiment", "measurement_experiment"]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # Runs on the table by which the neighbour that is attacked is chosen.
@@ -43,23 +40,13 @@ TAIL_BITS = 128
 QUARTERS = 4
 
 
-class Score(Protocol):
-    """How much more likely an outcome is of one table than of another, in logarithms."""
-
-    def __call__(self, measured: AttributeMeasured) -> float: ...
+# How much more likely an outcome is of one table than of another, in logarithms.
+Score = Callable[[AttributeMeasured], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasurementExperiment:
-    """The measurement of one attribute on a table and on a neighbour.
-
-    Attributes
-    ----------
-    part : OneWayPlan
-    table, neighbour : Counter
-        Of either column.
-    score : Score
-    """
+    """The measurement of one attribute on a table and on a neighbour."""
 
     part: OneWayPlan
     table: Counter
@@ -82,15 +69,8 @@ def measurement_experiment(
 ) -> Experiment:
     """Make the experiment on a column and on the neighbour of it that is told from it best.
 
-    Parameters
-    ----------
-    part : OneWayPlan
-    column : GridColumn
-        Of the table that the plan was made for.
-    source : RandomSource
-        Of the runs that choose the neighbour.
-    of_value : int64 array (n_values,), optional
-        The unit of each record that has a value, where all records of one are replaced.
+    ``source`` is of the runs that choose the neighbour. ``of_value`` is the unit of each record
+    that has a value, where all records of one are replaced.
     """
     against, counter = _scoring(part, column), Counter([column])
     candidates = [
@@ -307,14 +287,7 @@ def _hidden(noise: CountNoise, least: int) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Weights:
-    """The weights of one level by rank, each number of records a stretch about the middle.
-
-    Attributes
-    ----------
-    even, odd : float64 arrays
-        By twice the distance from the middle, which is even where the number of records is, and
-        mirrored.
-    """
+    """The weights of one level by rank, for an even and an odd number of records, mirrored."""
 
     even: Real
     odd: Real
@@ -342,16 +315,7 @@ class _Weights:
 class _Codes:
     """A column on the candidates for cuts, equal values spread evenly over their grid step.
 
-    Attributes
-    ----------
-    values, codes : int64 arrays (n_present,)
-        Ascending.
-    candidates : Candidates
-    weights : dict of list of _Weights
-        By depth and level.
-    n_missing : int
-    words : tuple of str
-        What values of text are.
+    Weights are by depth and level; words are what values of text are.
     """
 
     values: Whole

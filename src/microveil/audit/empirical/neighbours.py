@@ -13,23 +13,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.methods.centroids import CentroidPlan
-from microveil.noise.sensitivity import RankedShifts
-from microveil.partition import Partition
-
-__all__ = [
-    "Clustered",
-    "Tuned",
-    "far_neighbour",
-    "near_loss",
-    "near_neighbour",
-    "unit_neighbour",
-]
+from microveil.methods.centroids import CentroidPlan, domain
+from microveil.noise.sensitivity import LoneShift, RankedShifts
+from microveil.partition import Partition, rank_order, singletons
+from microveil.partition.mdav import joint_partition
+from microveil.protect.columns import Prepared
+from microveil.table import GridColumn, spread
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 Move = tuple[int, tuple[int, ...]]
 
+WINSORISING = ("idp-cbls", "idp-vector")
 # All corners of the domain are tried for blocks of this many attributes or fewer.
 FEW_ATTRIBUTES = 4
 # How many neighbours are tried where clusters are of several attributes: at most this many,
@@ -41,14 +36,9 @@ MOST_TRIES, TRIED_RECORDS, LEAST_TRIES = 2000, 1_000_000, 8
 class Clustered:
     """One attribute of a table, in clusters.
 
-    Attributes
-    ----------
-    sums, sizes : int64 arrays (n_clusters,)
-        In grid units; of winsorised values where the method winsorises.
-    scales : int64 array (n_clusters,)
-        Of the noise on the sums, in steps of the noise grid: those of the actual table.
-    labels : int64 array (n_values,)
-        The cluster of each record that has a value.
+    Sums are in grid units, of winsorised values where the method winsorises. Scales are of the
+    noise on them, in steps of the noise grid: those of the actual table. Labels are of the records
+    with a value.
     """
 
     sums: Whole
@@ -61,21 +51,8 @@ class Clustered:
 class Tuned:
     """A mechanism tuned to a table, to be run on that table and on neighbours of it.
 
-    Attributes
-    ----------
-    part : CentroidPlan
-        The plan of the attribute that is attacked.
-    columns : tuple of int64 arrays (n_values,)
-        The attributes by which its clusters are formed, in grid units.
-    index : int
-        Which of them is attacked.
-    bounds : tuple of ((int, int) or None)
-        Their domains; None where there is none.
-    cut : callable
-        From columns to clusters, formed as the method forms them.
-    jointly : bool
-        Whether clusters are formed by several attributes together.
-    winsorises : bool
+    Columns are those by which clusters are formed, in grid units, on domains where there are such;
+    ``index`` says which one is attacked, ``cut`` forms clusters as the method does.
     """
 
     part: CentroidPlan
@@ -83,7 +60,6 @@ class Tuned:
     index: int
     bounds: tuple[tuple[int, int] | None, ...]
     cut: Callable[[Sequence[Whole]], Partition]
-    jointly: bool
     winsorises: bool
 
     @property
@@ -119,23 +95,60 @@ class Tuned:
         return np.where(change == 0, 0.0, steps)
 
 
+def tuned_to(part: CentroidPlan, prepared: Prepared) -> Tuned:
+    """Return the mechanism of a planned attribute with a share, to be run on neighbours."""
+    request, name = prepared.request, part.attribute.name
+    by_name = {column.attribute.name: column for column in prepared.columns}
+    together = _block(name, prepared) if _is_joint(part) else [name]
+    # Categories in no order take no part in the order of records.
+    columns = [by_name[one] for one in together if by_name[one].attribute.kind.is_ranked]
+    partition = "mdav" if request["partition"] == "mdav" else "mdav-insensitive"
+
+    def cut(values: Sequence[Whole]) -> Partition:
+        if isinstance(part.shifts, LoneShift):
+            return singletons(len(values[0]))
+        if isinstance(part.shifts, RankedShifts):  # by the sizes of the actual table
+            order, _ = rank_order(values[0])
+            return Partition(order=order, sizes=part.sizes, n_records=len(order))
+        domains = [domain(column.attribute) for column in columns]
+        return joint_partition(partition, values, request.k, domains, [True] * len(values))
+
+    return Tuned(
+        part=part,
+        columns=tuple(_complete(column, part) for column in columns),
+        index=[column.attribute.name for column in columns].index(name),
+        bounds=tuple(column.attribute.grid_bounds for column in columns),
+        cut=cut,
+        winsorises=request.method.id in WINSORISING,
+    )
+
+
+def _is_joint(part: CentroidPlan) -> bool:
+    """Whether clusters are formed by several attributes together."""
+    return not isinstance(part.shifts, LoneShift | RankedShifts)
+
+
+def _block(name: str, prepared: Prepared) -> Sequence[str]:
+    """Return the attributes that are clustered with this one."""
+    blocks = prepared.request["blocks"]
+    if blocks is None or "blocks" in prepared.request.unused:
+        return prepared.names
+    return next(block for block in blocks if name in block)
+
+
+def _complete(column: GridColumn, part: CentroidPlan) -> Whole:
+    """Return the values of the records that the plan has in its clusters."""
+    values = spread(column.values, column.missing)
+    present = values if part.missing is None else values[~part.missing]
+    return np.asarray(present, dtype=np.int64)
+
+
 def near_neighbour(tuned: Tuned) -> Clustered:
-    """Return the worst neighbour whose record stays in its cluster: cluster scope.
+    """Return the worst neighbour whose record stays in its cluster: cluster scope, one sum differs.
 
-    Parameters
-    ----------
-    tuned : Tuned
-
-    Returns
-    -------
-    Clustered
-        As the actual table but for one sum.
-
-    Notes
-    -----
     The least value of a cluster goes to the top of the domain, or the greatest to the bottom
     (of winsorised values: above or below all others of the cluster), whichever costs most over
-    all clusters. O(n log n).
+    all clusters.
     """
     table, change = tuned.table, _within(tuned)
     worst = int(tuned.loss(change).argmax())
@@ -152,12 +165,7 @@ def near_loss(tuned: Tuned) -> float:
 def unit_neighbour(tuned: Tuned, of_value: Whole) -> tuple[Clustered, float]:
     """Return the worst neighbour with all records of one unit replaced, and its exact loss.
 
-    Parameters
-    ----------
-    tuned : Tuned
-        Whose records are each a cluster of its own.
-    of_value : int64 array (n_values,)
-        The unit of each record that has a value.
+    Each record is a cluster of its own; ``of_value`` is the unit of each that has a value.
     """
     table, change = tuned.table, _within(tuned)
     costs = np.bincount(of_value, weights=tuned.loss(change)[table.labels])
@@ -185,16 +193,6 @@ def _within(tuned: Tuned) -> Whole:
 def far_neighbour(tuned: Tuned) -> Clustered:
     """Return the worst neighbour found with the clusters formed anew: vector and row scope.
 
-    Parameters
-    ----------
-    tuned : Tuned
-
-    Returns
-    -------
-    Clustered
-
-    Notes
-    -----
     For clusters by rank there is no worse one: the least record goes to the top of the domain
     (far above all others where there is none), or the greatest to the bottom, whichever costs
     more. For clusters of several attributes records are sent to corners of the domain, all of
@@ -207,7 +205,7 @@ def far_neighbour(tuned: Tuned) -> Clustered:
         loss = float(tuned.loss(neighbour.sums - table.sums).sum())
         return loss, int(np.count_nonzero(neighbour.labels != table.labels))
 
-    moves = _to_corners(tuned) if tuned.jointly else _through_all(tuned)
+    moves = _to_corners(tuned) if _is_joint(tuned.part) else _through_all(tuned)
     return max((tuned.moved(move) for move in moves), key=harm)
 
 

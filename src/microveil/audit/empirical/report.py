@@ -9,8 +9,6 @@ from microveil.guarantee import Condition
 from microveil.guarantee.condition import in_short
 from microveil.text import aligned
 
-__all__ = ["EmpiricalAudit", "ScopeFinding"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeFinding:
