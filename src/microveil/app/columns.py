@@ -18,17 +18,6 @@ from microveil.protect.arguments import DECLARED
 from microveil.protect.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import Kind, Ordered
 
-__all__ = [
-    "Column",
-    "columns_of",
-    "declare_column",
-    "declare_rest",
-    "entering",
-    "set_many",
-    "with_values",
-    "without_column",
-]
-
 PROTECTED = ("quasi-identifier", "confidential")
 # The fields that stand for entries.
 DOMAIN = ("bounds", "categories", "ordered", "categories_from_data")
@@ -47,8 +36,7 @@ PUBLIC, FROM_DATA = "public", "data"
 class Column:
     """A column as the page shows it; fields are named by nothing of it, as its name may be any.
 
-    `values` stand in its fields. `stood` is its entry as declared, else as proposed. `domain` says
-    in words what values it may have, and `status` where that is from.
+    `stood` is its entry as declared, else as proposed; `status` says where its domain is from.
     """
 
     number: int
@@ -157,10 +145,7 @@ def entering(draft: Draft, form: Form) -> Draft:
 
 
 def with_values(draft: Draft, name: str, found: SeenValues) -> Draft:
-    """Put the values of a column beside it, and into its list where nobody wrote one.
-
-    They are what a person looks at, and declare nothing.
-    """
+    """Show a column's values, in its list too if nobody wrote one: they declare nothing."""
     entered = {**(draft.entered or {})}
     column = next((one for one in columns_of(draft) if one.name == name), None)
     if column is not None and not (entered.get("categories") or column.values["categories"]):
@@ -254,10 +239,7 @@ def _left(listed: Any, name: str) -> list[Any]:
 
 
 def _as_it_stood(column: Column, entry: dict[str, Any]) -> dict[str, Any]:
-    """Leave as they stood the parts of an entry whose fields were not changed.
-
-    A field shows less than a recipe can say: no space around a category, nor that it is empty.
-    """
+    """Leave as they stood the parts of an entry whose fields, which show less, were not changed."""
     shown = _written(column.stood)
     same = {name for name in shown if _text(column.values[name]) == _text(shown[name])}
     found = dict(entry)

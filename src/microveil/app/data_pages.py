@@ -21,12 +21,10 @@ from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
 from microveil.app.rail import problems_of_draft
 from microveil.app.recipes import recipe_text
-from microveil.app.site import STEPS, Site, recipe_file, site_of
+from microveil.app.site import STEPS, Site, recipe_file, sent, site_of
 from microveil.app.working import looked_at, started, work_of
 from microveil.errors import RequestError
 from microveil.protect.recipe import file_of_recipe
-
-__all__ = ["ROUTES"]
 
 
 def _page(
@@ -38,12 +36,10 @@ def _page(
 ) -> Response:
     columns = list(columns_of(draft))
     wanted = search.casefold()
-    return site.page(
-        "data.html",
-        status=422 if errors else 200,
-        draft=draft,
-        step="data",
-        errors=errors or Errors(),
+    return site.step(
+        "data",
+        draft,
+        errors,
         open=column,
         columns=[
             one
@@ -78,8 +74,7 @@ async def _show(request: Request) -> Response:
 
 async def _change(request: Request) -> Response:
     """Go on with what is proposed, accept what the file declares, or set several columns."""
-    site = site_of(request)
-    form, draft = await site.form(request), site.draft(request)
+    site, draft, form = await sent(request)
     if form["accept"]:
         site.saved(draft, form, lambda one: one.choosing(accept="file"))
     elif form["set"]:
@@ -98,8 +93,7 @@ async def _change(request: Request) -> Response:
 
 
 async def _change_column(request: Request) -> Response:
-    site = site_of(request)
-    form, draft = await site.form(request), site.draft(request)
+    site, draft, form = await sent(request)
     column = _column(draft, form["column"], form)
     _, errors = declare_column(draft, column)
     if errors:
@@ -113,8 +107,7 @@ async def _change_column(request: Request) -> Response:
 
 async def _list_values(request: Request) -> Response:
     """Show the values of one column of text, where a person asks for them."""
-    site = site_of(request)
-    form, draft = await site.form(request), site.draft(request)
+    site, draft, form = await sent(request)
     column = _column(draft, form["column"], form)
     if column.seen != "text":
         rule = "values are listed of columns of text alone"
@@ -135,8 +128,7 @@ async def _list_values(request: Request) -> Response:
 
 async def _take_out(request: Request) -> Response:
     """Take a column out of the recipe that the table lacks, and go back to where that was said."""
-    site = site_of(request)
-    form, draft = await site.form(request), site.draft(request)
+    site, draft, form = await sent(request)
     lines = form.fields.get("column", "").splitlines()  # browsers end them in their own way
     lost = problems_of_draft(draft)[0]
     name = next((one for one in lost if one.splitlines() == lines), None)
@@ -146,8 +138,7 @@ async def _take_out(request: Request) -> Response:
 
 
 async def _undo(request: Request) -> Response:
-    site = site_of(request)
-    form, draft = await site.form(request), site.draft(request)
+    site, draft, form = await sent(request)
     draft = site.drafts.change(draft.id, site.version(form), Draft.undone, undoes=True)
     return site.to(draft, form["step"] if form["step"] in STEPS else "data")
 

@@ -12,8 +12,6 @@ from microveil.files.address import address_of
 if TYPE_CHECKING:  # it loads what reads tables
     from microveil.files.declared import Outline
 
-__all__ = ["Draft", "Drafts", "Proposal", "SeenValues", "StaleDraftError"]
-
 # So many drafts are kept; of more the one that was changed longest ago is forgotten.
 MOST_DRAFTS = 50
 MOST_UNDONE = 50
@@ -28,11 +26,7 @@ class StaleDraftError(RequestError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What `inspect` says of a table; by column, in its order, but for the number of records.
-
-    `kinds` are what columns hold, in words, `entries` those of a recipe, `remarks` sentences,
-    `titles` and `by_file` what the file says. `unit` may say which records are one household's.
-    """
+    """What `inspect` says of a table, by column; `titles` and `by_file` are from its file."""
 
     kinds: Mapping[str, str]
     entries: Mapping[str, Mapping[str, Any]]
@@ -55,12 +49,10 @@ class SeenValues:
 class Draft:
     """A table, and the recipe that is being written for it.
 
-    `recipe` holds what is declared by now, and nothing that is only proposed; `history` the
-    recipes before it. `outline` is what the file says before it was read, `opened` the text and the
-    contents of a recipe that was opened. `seen` names the figures that were shown of the table, in
-    this draft or another: "data" or "public". `works` are those of each kind started last,
-    `worked_on` the recipes that they got. `saved` are texts of recipes by path. `values` were asked
-    to be seen, and `entered` are the fields of the column that was sent with the question.
+    `recipe` holds what is declared by now, nothing that is only proposed. `opened` is the text and
+    the contents of a recipe that was opened. `seen` names the figures shown of the table, in this
+    draft or another: "data" or "public". `works` are those of each kind started last, `worked_on`
+    the recipes that they got. `entered` are fields sent with a question for values.
     """
 
     id: str
@@ -97,10 +89,7 @@ class Draft:
 
     @property
     def undeclared(self) -> list[str]:
-        """The columns that nobody has said anything about, and that go with the others.
-
-        A recipe that was opened with columns leaves out those that it does not name.
-        """
+        """The columns that nobody declared; none if a recipe was opened that names its columns."""
         if self.opened is not None and self.opened[1].get("attributes"):
             return []
         return [name for name in self.columns if self.declared(name) is None]
@@ -108,9 +97,8 @@ class Draft:
     def choosing(self, **entries: Any) -> "Draft":
         """Return the draft with entries set that figures may have been looked at for.
 
-        Where figures of the table were shown before, whatever is now another was taken after a
-        look at the data, and the recipe says so; where they were public ones, that. It is so of
-        attributes and their bounds as of a method, k or budget: figures are shown of each.
+        Where figures of the table were shown, whatever is now another was taken after a look at
+        them, and the recipe says so: attributes and bounds as much as a method, k or budget.
         """
         changed = self.asking(**entries)
         if _chosen(changed.recipe) == _chosen(self.recipe):
@@ -135,27 +123,14 @@ def _chosen(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_same_table(path: str, other: str) -> bool:
-    """Whether two addresses may be of one table: what a query gives may be of any in its place.
-
-    >>> _is_same_table("a.db?table=people", "a.db?query=SELECT 1")
-    True
-    >>> _is_same_table("a.db?table=people", "a.db?table=houses")
-    False
-    """
+    """Whether two addresses may be of one table: what a query gives may be of any in its place."""
     one, two = address_of(path), address_of(other)
     named = {address.table for address in (one, two)} - {None}
     return one.location == two.location and len(named) < 2
 
 
 class Drafts:
-    """The drafts of one server, in its memory alone: they end with it.
-
-    >>> drafts = Drafts()
-    >>> draft = drafts.new("people.csv")
-    >>> changed = drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
-    >>> changed.version, drafts.get(draft.id).recipe
-    (1, {'k': 5})
-    """
+    """The drafts of one server, in its memory alone: they end with it."""
 
     def __init__(self) -> None:
         self._drafts: dict[str, Draft] = {}
@@ -164,10 +139,7 @@ class Drafts:
         self._lock = threading.Lock()
 
     def new(self, path: str, opened: tuple[str, Mapping[str, Any]] | None = None) -> Draft:
-        """Begin a draft, empty or with a recipe that was opened.
-
-        What was shown of its table in another draft was shown to whoever writes this one.
-        """
+        """Begin a draft: figures of its table that another draft showed were seen by this user."""
         draft = Draft(
             id=secrets.token_hex(4),
             path=path,

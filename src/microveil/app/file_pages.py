@@ -8,12 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from microveil.app.loading import begin_loading, loaded
-from microveil.app.site import Site, site_of
+from microveil.app.site import Site, begin_loading, form_of, loaded, site_of
 from microveil.errors import FileError, MicroveilError
 from microveil.files.address import address_of, in_file
-
-__all__ = ["ROUTES"]
 
 # Of a recipe's file; the longest that was seen has a tenth of it.
 LARGEST_RECIPE = 10_000_000
@@ -96,7 +93,7 @@ async def _choose(request: Request) -> Response:
     from microveil.app.working import inspected
 
     site = site_of(request)
-    form = await site.form(request)
+    form = await form_of(request)
     try:
         path = _table(site, _invented(site) if form["invented"] else form["table"])
         opened = _recipe(site, form["recipe"]) if form["recipe"] else None

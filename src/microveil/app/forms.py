@@ -1,12 +1,11 @@
 """What a form of the page sent: text by field, as the page shows it again."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
 from microveil.errors import MicroveilError
-
-__all__ = ["Errors", "Form", "read_form"]
 
 # Of a table of thousands of columns, each with its fields.
 MOST_FIELDS = 100_000
@@ -14,12 +13,7 @@ MOST_FIELDS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Text by field; a field that was not sent is empty.
-
-    >>> form = Form({"k": " 5 "})
-    >>> form["k"], form["epsilon"]
-    ('5', '')
-    """
+    """Text by field, without spaces around it; a field that was not sent is empty."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
 
@@ -43,14 +37,7 @@ def read_form(body: bytes) -> Form:
 
 
 class Errors:
-    """Sentences of ours, each beside the field that it is about.
-
-    >>> errors = Errors()
-    >>> with errors.beside("k"):
-    ...     raise MicroveilError("k", "k must be above 0", "pass k=5")
-    >>> errors["k"], bool(errors)
-    ('k: k must be above 0; pass k=5.', True)
-    """
+    """Sentences of ours, each beside the field that it is about."""
 
     def __init__(self) -> None:
         self._sentences: dict[str, str] = {}
@@ -59,9 +46,13 @@ class Errors:
         """Put a sentence beside a field: the first stays."""
         self._sentences.setdefault(name, sentence)
 
-    def beside(self, name: str) -> "_Beside":
+    @contextmanager
+    def beside(self, name: str) -> Iterator[None]:
         """Catch what breaks a rule, and put its sentence beside a field."""
-        return _Beside(self, name)
+        try:
+            yield
+        except MicroveilError as error:
+            self.add(name, f"{error}")
 
     def __getitem__(self, name: str) -> str:
         return self._sentences.get(name, "")
@@ -71,18 +62,3 @@ class Errors:
 
     def __len__(self) -> int:
         return len(self._sentences)
-
-
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    errors: Errors
-    name: str
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, MicroveilError):
-            self.errors.add(self.name, f"{error}")
-            return True
-        return False

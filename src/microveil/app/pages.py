@@ -15,16 +15,13 @@ from starlette.types import Receive, Scope, Send
 
 from microveil.app import file_pages
 from microveil.app.drafts import StaleDraftError
-from microveil.app.loading import loaded
 from microveil.app.places import Folder
-from microveil.app.site import STEPS, Site
+from microveil.app.site import STEPS, Site, loaded
 from microveil.app.work import Works
 from microveil.errors import MicroveilError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-__all__ = ["application"]
 
 
 def application(folder: Folder) -> Starlette:
@@ -74,7 +71,7 @@ async def _pages_of_drafts(scope: Scope, receive: Receive, send: Send) -> None:
 
 @cache
 def _router() -> Router:
-    from microveil.app import data_pages, promise_pages, release_pages, trade_off_pages, working
+    from microveil.app import data_pages, promise, release_pages, trade_off_pages, working
 
-    rooms = (data_pages, promise_pages, trade_off_pages, release_pages, working)
+    rooms = (data_pages, promise, trade_off_pages, release_pages, working)
     return Router([route for room in rooms for route in room.ROUTES])

@@ -11,8 +11,6 @@ from microveil.errors import FileError
 from microveil.files.formats import files_of_folder, format_of
 from microveil.text import readable
 
-__all__ = ["Folder", "Listing"]
-
 _IS_WINDOWS = os.name == "nt"
 # What Windows takes for a device, in every folder and with every suffix.
 _DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | frozenset(
@@ -31,19 +29,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    r"""The folder that the page was started for; it opens and writes nothing outside of it.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     _ = Path(name, "people.csv").write_text("AGE\n31\n")
-    ...     folder = Folder(Path(name))
-    ...     folder.listing().files, folder.resolve("people.csv").name
-    (('people.csv',), 'people.csv')
-    >>> folder.resolve("../people.csv")
-    Traceback (most recent call last):
-    microveil.errors.FileError: ../people.csv: a path must lead downwards, from the folder that
-    microveil app was started for; start it for the folder that holds the file.
-    """
+    """The folder that the page was started for; it opens and writes nothing outside of it."""
 
     root: Path
     given: tuple[Path, ...] = ()
@@ -57,11 +43,7 @@ class Folder:
         object.__setattr__(self, "given", tuple(_resolved(p, f"{p}") for p in self.given))
 
     def listing(self, relative: str = "") -> Listing:
-        """List what is in a folder and can be opened.
-
-        Hidden files, links that lead elsewhere or nowhere, and what is no table and no recipe are
-        left out.
-        """
+        """List what can be opened in a folder, without hidden files and links that lead out."""
         place = self.resolve(relative)
         if not place.is_dir():
             raise FileError(_shown(relative), "this must be a folder", "go back to its folder")
@@ -146,11 +128,7 @@ class Folder:
 
 
 def _steps(path: str) -> list[str]:
-    """Return the names of which a path is made, if it leads downwards.
-
-    >>> _steps("of 2024/people.csv")
-    ['of 2024', 'people.csv']
-    """
+    """Return the names of which a path is made, if it leads downwards."""
     if not _is_text(path) or "\0" in path:
         raise FileError("path", "a path must be text without NUL", "choose a file from the list")
     steps = path.replace("\\", "/").split("/") if _IS_WINDOWS else path.split("/")

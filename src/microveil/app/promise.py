@@ -1,4 +1,4 @@
-"""The promise: who is protected, what may be looked at, what it costs, and by which method."""
+"""The screen on the promise: who is protected, what may be looked at, its cost, and the method."""
 
 import math
 from collections.abc import Mapping
@@ -6,8 +6,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
 from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
+from microveil.app.site import Site, sent, site_of
 from microveil.commands.coverage import Coverage, coverage, refusal
 from microveil.commands.request_lines import request_for
 from microveil.errors import MicroveilError
@@ -17,22 +23,19 @@ from microveil.protect.arguments import DECLARED
 from microveil.protect.recipe import read_recipe
 from microveil.protect.rules import refused_looked_at
 
-__all__ = ["best_method", "in_other_words", "methods_by_scope", "promise", "promise_fields"]
-
 OF_RECORDS, OF_UNITS = "record", "unit"
 # What is asked for of a scope is that of `inspect`; another method may not have these steps.
 REQUESTED = ("method", "k", "partition", "delta", "exact_cells", "outside", "missing")
 STEPS = ("sensitivity", "composition", "isotonic")
 # From here on a factor is shown as a power of 10; ln 10, rounded down.
 LARGE, LN_10 = 14.0, 2.302585
+# Where the curve of a budget has its points, and those that the table names.
+CURVE, NAMED = [number / 10 for number in range(61)], (0.1, 0.5, 1.0, 2.0, 5.0)
 _UP, _DOWN = (Context(prec=60, rounding=way) for way in (ROUND_CEILING, ROUND_FLOOR))
 
 
 def promise_fields(draft: Draft, form: Form | None = None) -> dict[str, str]:
-    """Return the fields: as sent, else as the recipe has them, else as `inspect` proposes.
-
-    Who is protected is nowhere proposed: a person says it.
-    """
+    """Return the fields: as sent, as in the recipe, or as proposed; who is protected never is."""
     recipe = draft.recipe
     is_new = not {"scope", "method", "parts"} & recipe.keys()
     scope = str(recipe.get("scope", Scope.ROW.value if is_new else ""))
@@ -67,10 +70,7 @@ def _requested(scope: Scope, method: str) -> dict[str, Any]:
 
 
 def methods_by_scope(draft: Draft, form: Form) -> dict[str, Coverage]:
-    """Say of each scope which methods keep what is asked for: by public figures alone.
-
-    Of a recipe in parts, each of which has a method of its own, nothing is said.
-    """
+    """Say of each scope which methods keep what is asked for, by public figures; not of parts."""
     n_records = 0 if draft.proposal is None else draft.proposal.n_records
     if "parts" in draft.recipe or not n_records:
         return {}
@@ -93,11 +93,7 @@ def best_method(found: Coverage, chosen: str = "") -> str:
 
 
 def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
-    """Take the promise into the recipe, with what its method needs.
-
-    Steps of a method stay where method, scope and units do. Parts have methods and budgets of their
-    own.
-    """
+    """Take the promise into the recipe; steps of a method stay where method, scope and units do."""
     errors, recipe = Errors(), draft.recipe
     asked = {**_who(draft, form, errors), "population": form["population"] or None}
     if form["epsilon"] or "parts" not in recipe:
@@ -197,16 +193,7 @@ def _plain(number: Fraction | int | None) -> int | float | None:
 
 
 def in_other_words(epsilon: float) -> dict[str, str]:
-    """Say what an epsilon means for one person, in odds.
-
-    Somebody who thought a thing about a person as likely as not thinks it by so much more likely
-    after the release, at most: both figures are rounded up, since they are bounds.
-
-    Examples
-    --------
-    >>> in_other_words(1.0)
-    {'factor': '2.72', 'percent': '73.2'}
-    """
+    """Say in odds what an epsilon means for one person; both figures are bounds, rounded up."""
     if epsilon > LARGE:
         return {"factor": f"10^{math.ceil(epsilon / LN_10)}", "percent": "100"}
     # The library's exp is rounded to the nearest, which may be below.
@@ -221,3 +208,60 @@ def _up(number: Decimal, place: int) -> Decimal:
     """Round up at a decimal place, 0 that of ones, and leave out noughts behind the point."""
     rounded = number.quantize(Decimal((0, (1,), place)), context=_UP)
     return rounded.quantize(Decimal(1)) if rounded == int(rounded) else rounded.normalize()
+
+
+async def _page(
+    site: Site, draft: Draft, form: Form | None = None, errors: Errors | None = None
+) -> Response:
+    fields = promise_fields(draft, form)
+    # Of thousands of attributes it takes seconds, in which other pages are answered.
+    found = await run_in_threadpool(methods_by_scope, draft, Form(fields))
+    best = {scope: best_method(kept, fields["method"]) for scope, kept in found.items()}
+    method = best.get(fields["scope"], fields["method"])
+    return site.step(
+        "promise",
+        draft,
+        errors,
+        fields={**fields, "method": method},
+        coverage=found,
+        best=best,
+        methods=METHODS,
+        chosen=METHODS.get(method),
+        meanings=[(budget, in_other_words(budget)) for budget in NAMED],
+        curve=[(budget, float(in_other_words(budget)["percent"])) for budget in CURVE],
+        meaning=_meaning(fields["epsilon"]),
+    )
+
+
+def _meaning(epsilon: str) -> tuple[float, dict[str, str]] | None:
+    """Say what the budget in the field means, where it is one."""
+    try:
+        number = float(epsilon)
+    except ValueError:
+        return None
+    return (number, in_other_words(number)) if 0 < number < 1e6 else None
+
+
+async def _show(request: Request) -> Response:
+    site = site_of(request)
+    return await _page(site, site.draft(request))
+
+
+async def _change(request: Request) -> Response:
+    """Save the promise; or show what goes with it, and save nothing."""
+    site, draft, form = await sent(request)
+    if form["look"]:
+        return await _page(site, draft, form)
+    changed, errors = promise(draft, form)
+    if not errors:
+        with errors.beside("page"):
+            read_recipe(changed.recipe)
+    if errors:
+        return await _page(site, draft, form, errors)
+    return site.to(site.saved(draft, form, lambda one: promise(one, form)[0]), "trade-off")
+
+
+ROUTES = (
+    Route("/drafts/{draft}/promise", _show),
+    Route("/drafts/{draft}/promise", _change, methods=["POST"]),
+)

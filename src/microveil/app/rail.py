@@ -14,8 +14,6 @@ from microveil.errors import MicroveilError, lines_of, one_error
 from microveil.ledger import ledger_place, read_ledger
 from microveil.protect.recipe import read_recipe
 
-__all__ = ["described", "epsilon_of", "problems_of_draft", "promised", "spent"]
-
 
 def described(draft: Draft) -> Described | None:
     """Return what is publicly known of a draft's table; None before it was read."""
@@ -76,10 +74,7 @@ def _is_column(place: str) -> bool:
 def drawn_recipes(
     works: Works, drawn: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> list[Mapping[str, Any]]:
-    """Return the recipes by which a table was drawn, or is being drawn.
-
-    A draw that was refused, or cancelled before its release stood, spent nothing.
-    """
+    """Return the recipes of all draws but those refused or cancelled before a release stood."""
 
     def is_spent(name: str) -> bool:
         try:
@@ -92,11 +87,7 @@ def drawn_recipes(
 
 
 def epsilon_of(recipes: Sequence[Mapping[str, Any]]) -> Fraction | None:
-    """Add up what releases by recipes spend, part by part; None where one has no epsilon.
-
-    >>> epsilon_of([{"epsilon": 0.1}, {"parts": [{"epsilon": 0.2}, {"epsilon": 1}]}])
-    Fraction(13, 10)
-    """
+    """Add up what releases by recipes spend, part by part; None where one has no epsilon."""
     said = [part.get("epsilon") for one in recipes for part in one.get("parts", [one])]
     return None if None in said else sum((Fraction(str(one)) for one in said), Fraction(0))
 

@@ -13,8 +13,6 @@ from microveil.files.address import shown
 from microveil.protect.recipe import VERSION, read_recipe
 from microveil.text import typed
 
-__all__ = ["command_of", "new_recipe", "parsed_recipe", "recipe_text"]
-
 HEADER = "# A recipe for microveil protect, written by microveil app.\n\n"
 
 
@@ -41,20 +39,7 @@ def parsed_recipe(place: str, text: bytes) -> tuple[str, dict[str, Any]]:
 def recipe_text(
     recipe: Mapping[str, Any], opened: tuple[str, Mapping[str, Any]] | None = None
 ) -> str:
-    """Write a recipe as TOML: one that was opened and not changed as it stood, comments and all.
-
-    >>> print(recipe_text({"k": 5, "attributes": {"AGE": {"bounds": [0, 120]}}}))
-    # A recipe for microveil protect, written by microveil app.
-    <BLANKLINE>
-    k = 5
-    <BLANKLINE>
-    [attributes.AGE]
-    bounds = [
-        0,
-        120,
-    ]
-    <BLANKLINE>
-    """
+    """Write a recipe as TOML: one that was opened and not changed as it stood, comments and all."""
     import tomli_w
 
     if opened is not None and opened[1] == recipe:
@@ -66,10 +51,7 @@ def recipe_text(
 
 
 def command_of(draft: Draft, found: Mapping[str, Any]) -> str:
-    """Write the command that does what was done here, into a folder that is free.
-
-    It names the recipe's file where that was saved from the page.
-    """
+    """Write the command that does what was done here, into a folder that is free."""
     has_report = "report.html" in found["files"]["folder"]
     flags = [
         *(["--public-report"] if has_report else []),

@@ -18,11 +18,9 @@ from microveil.app.drafts import Draft, StaleDraftError
 from microveil.app.forms import Errors, Form
 from microveil.app.rail import epsilon_of
 from microveil.app.recipes import command_of, recipe_text
-from microveil.app.site import Site, free_folder, free_recipe, recipe_file, site_of
+from microveil.app.site import Site, free_folder, free_recipe, recipe_file, sent, site_of
 from microveil.app.working import found_of, is_under_way, started, work_of
 from microveil.errors import FileError
-
-__all__ = ["ROUTES"]
 
 # Pages that a release has, by the folder they lie in, and what they may do: nothing but be seen.
 DOCUMENTS = {"public": ("folder", "report.html"), "custodian": ("custodian", "report.html")}
@@ -39,12 +37,10 @@ def _page(
     # What was drawn: the draft may say something else by now.
     drawn_with = recipe_text(draft.worked_on.get("protect", draft.recipe), draft.opened)
     spent, form = site.drawn(draft), form or Form()
-    return site.page(
-        "release.html",
-        status=422 if errors else 200,
-        draft=draft,
-        step="release",
-        errors=errors or Errors(),
+    return site.step(
+        "release",
+        draft,
+        errors,
         work=work,
         result=found,
         n_drawn=len(spent),
@@ -66,8 +62,7 @@ async def _show(request: Request) -> Response:
 
 
 async def _draw(request: Request) -> Response:
-    site = site_of(request)
-    form, draft = await site.form(request), site.draft(request)
+    site, draft, form = await sent(request)
     site.drafts.check(draft.id, site.version(form))  # what is drawn is what was shown
     if _lost_its_unit(draft):
         return site.to(draft, "promise")
@@ -88,10 +83,7 @@ async def _draw(request: Request) -> Response:
 
 
 def _lost_its_unit(draft: Draft) -> bool:
-    """Whether a recipe protected units, its unit was taken out, and nobody said whom it protects.
-
-    Drawn as it stands it would protect each record by itself.
-    """
+    """Whether a recipe lost its unit and nobody said whom it protects: it would be each record."""
     protected_units = draft.opened is not None and "unit" in draft.opened[1]
     return protected_units and not {"unit", "scope"} & draft.recipe.keys()
 
@@ -163,8 +155,7 @@ def _stands(site: Site, draft: Draft, name: str, text: str) -> bool:
 
 async def _save(request: Request) -> Response:
     """Write the recipe that was shown as a new file: a form sent once more writes no second one."""
-    site = site_of(request)
-    form, draft = await site.form(request), site.draft(request)
+    site, draft, form = await sent(request)
     name, of, errors = form["file"], form["of"], Errors()
     if not of:
         site.drafts.check(draft.id, site.version(form))

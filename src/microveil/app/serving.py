@@ -27,8 +27,6 @@ from microveil.files.extras import of_extra
 if TYPE_CHECKING:
     import uvicorn
 
-__all__ = ["serve"]
-
 _LIBRARIES = ("uvicorn", "starlette", "jinja2", "tomli_w")
 # Seconds that answers under way may still take when the program is ended.
 _LAST_SECONDS = 2

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from microveil.files.text import TextFormat
     from microveil.guarantee import Guarantee
 
-__all__ = [
-    "OPTIONS",
-    "TASKS",
-    "Say",
-    "Task",
-    "advised",
-    "compared",
-    "inspected",
-    "listed",
-    "protected",
-    "text_of",
-]
-
 # Of a list of categories in a field; the form is sent with those of all columns.
 MOST_LETTERS = 50_000
 # Of a release so many rows are shown.
@@ -56,13 +43,7 @@ OPTIONS = frozenset(
 
 
 def inspected(task: Task, say: Say) -> dict[str, Any]:
-    """Look at the file in ``path`` and propose a recipe for rows that are nobody's.
-
-    ``file`` says how text is written, where that is known. Returned are the ``n_records``, by
-    column in ``columns`` the ``entry`` proposed, ``notes``, ``title`` and what is declared
-    ``by_file``; ``file``, and in ``unit`` a column whose values repeat like the numbers of
-    households, or None. No value of the table is among them.
-    """
+    """Look at the file in `path` and propose a recipe for a new table; return no value of it."""
     from microveil.commands.files import look_at_file
 
     source, found = look_at_file(
@@ -96,11 +77,7 @@ def text_of(written: Mapping[str, str] | None) -> "TextFormat":
 
 
 def listed(task: Task, say: Say) -> dict[str, Any]:
-    """List the different values of a column of text: what `inspect --show-values` shows of it.
-
-    ``file``, ``missing_codes`` of columns and ``missing_values`` are said where they are known. Of
-    more values than `inspect` shows, or than a form can send, none is in ``values``.
-    """
+    """List the different values of a column of text, none if there are too many: see `inspect`."""
     from microveil.commands.files import categories_of_file
     from microveil.commands.proposed_columns import MOST_CATEGORIES
 
@@ -119,11 +96,7 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
 
 
 def advised(task: Task, say: Say) -> dict[str, Any]:
-    """Say what to expect of the ``recipe``, and what its release would guarantee.
-
-    Figures of the ``advice`` depend on the data, unless it ``is_public``; in ``refused`` stands why
-    `protect` would refuse the request.
-    """
+    """Say what to expect of the `recipe`; figures depend on the data unless `is_public`."""
     from microveil.commands.auditing import foresee_file
 
     advice, planned = foresee_file(task["path"], recipe=task["recipe"], progress=_steps(say))
@@ -142,12 +115,7 @@ def _promised(guarantee: "Guarantee") -> dict[str, Any]:
 
 
 def compared(task: Task, say: Say) -> dict[str, Any]:
-    """Compare ``methods``, ``ks`` and ``epsilons`` on a table, in a folder for the time of it.
-
-    All that is found depends on the data: the ``comparison``, its ``answer`` as
-    `Document.to_dict` has it, the ``report``, a page, and the ``picture``, an SVG, None where
-    records are not linked.
-    """
+    """Compare methods in a folder for the time of it: all that is found depends on the data."""
     from microveil.commands.comparing import compare_file
 
     def counted(done: int, total: int, *_what: str) -> None:
@@ -176,13 +144,7 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
 
 
 def protected(task: Task, say: Say) -> dict[str, Any]:
-    """Protect the table of a file and write the release into ``folder``.
-
-    ``options`` are arguments of `protect_file`, see `OPTIONS`. Returned are the names of the
-    ``files`` in both folders, the ``guarantee`` with its ``summary``, the first rows in ``head``,
-    what the releases of the population come to in ``counted``, and the ``custodian_lines``,
-    which depend on the data.
-    """
+    """Protect a file into `folder`, with `OPTIONS`; `custodian_lines` depend on the data."""
     from microveil.commands.files import counted_releases, protect_file
     from microveil.measures.findings import custodian_lines
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-__all__ = ["KINDS", "MISSING", "MODELS", "ROLES", "SCOPES"]
-
 ROLES: Mapping[str, str] = {
     "identifier": "leave out: names people",
     "quasi-identifier": "protect: known to others",

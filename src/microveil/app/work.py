@@ -20,8 +20,6 @@ from microveil.app.worker import of_line, to_line
 from microveil.commands.time_left import time_left, time_left_of
 from microveil.errors import RequestError
 
-__all__ = ["State", "Step", "Work", "Works"]
-
 # How many tasks are carried out at a time, and how many are remembered.
 AT_ONCE, REMEMBERED = 2, 32
 # Seconds that a task which is cancelled has to clear up.
@@ -80,8 +78,7 @@ class Work:
 class Works:
     """Tasks in the background, at most two at a time: others wait for their turn.
 
-    Use it as an asynchronous context manager, or `close` it: no process stays behind. One that is
-    left alone, because this process was killed, ends by itself.
+    `close` it, and no process stays behind; one left alone, as this one was killed, ends by itself.
     """
 
     def __init__(
@@ -130,10 +127,7 @@ class Works:
         return work
 
     def cancel(self, name: str) -> Work:
-        """Cancel a task: by an interrupt, and where that does not end it soon by killing it.
-
-        Returns at once; `wait` for the end. A task that has ended stays as it is.
-        """
+        """Cancel a task and return at once: by an interrupt, later by killing it."""
         if not self._works[name].state.is_end:
             self._change(name, is_stopping=True)
             self._stops[name].set()

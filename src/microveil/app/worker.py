@@ -23,7 +23,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -32,8 +32,6 @@ from typing import Any, NoReturn
 from microveil.app.tasks import TASKS, Say, Task
 from microveil.errors import MicroveilError, RequestError, lines_of
 
-__all__ = ["main", "of_line", "to_line"]
-
 # Exit codes, as those of the command line; the last is what shells have for an interrupt.
 DONE, FAILED, REFUSED, CANCELLED = 0, 1, 2, 130
 # Seconds in which a worker that nobody waits for clears up before it ends however it can.
@@ -41,39 +39,27 @@ PATIENCE = 10.0
 BLOCK = 1 << 16
 # Set when the task is interrupted, whatever error comes of it.
 _interrupted_once = threading.Event()
-# In place of values that TOML has and JSON has not, by the type: an object of the one key.
-_DATED: Mapping[str, Callable[[str], Any]] = {
-    "$datetime": datetime.datetime.fromisoformat,
-    "$date": datetime.date.fromisoformat,
-    "$time": datetime.time.fromisoformat,
+# In place of values that TOML has and JSON has not: an object of the one key. A datetime is a date
+# too, and stands first.
+_DATED: Mapping[str, Any] = {
+    "$datetime": datetime.datetime,
+    "$date": datetime.date,
+    "$time": datetime.time,
 }
 
 
 def to_line(contents: Mapping[str, Any]) -> bytes:
-    r"""Write an object as one line of JSON, with dates as objects that say so.
-
-    >>> to_line({"bounds": [datetime.date(1900, 1, 1), 3]})
-    b'{"bounds": [{"$date": "1900-01-01"}, 3]}\n'
-    """
+    """Write an object as one line of JSON, with dates as objects that say so."""
     return json.dumps(contents, default=_as_object).encode("ascii") + b"\n"
 
 
 def of_line(line: bytes | str) -> Any:
-    """Read what `to_line` wrote.
-
-    >>> of_line(b'{"bounds": [{"$date": "1900-01-01"}, 3]}')
-    {'bounds': [datetime.date(1900, 1, 1), 3]}
-    """
+    """Read what `to_line` wrote."""
     return json.loads(line, object_hook=_of_object)
 
 
 def _as_object(value: Any) -> dict[str, str] | str:
-    # A datetime is a date too, and stands first.
-    for key, kind in (
-        ("$datetime", datetime.datetime),
-        ("$date", datetime.date),
-        ("$time", datetime.time),
-    ):
+    for key, kind in _DATED.items():
         if isinstance(value, kind):
             return {key: value.isoformat()}
     if isinstance(value, Path):
@@ -85,7 +71,7 @@ def _of_object(found: dict[str, Any]) -> Any:
     if len(found) == 1:
         ((key, value),) = found.items()
         if key in _DATED and isinstance(value, str):
-            return _DATED[key](value)
+            return _DATED[key].fromisoformat(value)
     return found
 
 

@@ -20,8 +20,6 @@ from microveil.errors import MicroveilError
 from microveil.files.outline import outline_of
 from microveil.protect.recipe import file_of_recipe
 
-__all__ = ["ROUTES", "found_of", "inspected", "is_under_way", "looked_at", "started", "work_of"]
-
 # The page of each kind of work, to which a cancelled one goes back.
 PAGES = {
     "inspect": "data",
@@ -35,11 +33,7 @@ LONGEST = 3.0
 
 
 def started(site: Site, draft: Draft, task: Mapping[str, Any]) -> Draft:
-    """Start work of a draft in the background; the same that is under way already goes on.
-
-    A form that was sent twice, by a double click, starts one task: of two releases into one folder
-    the second would be refused, and hide the first.
-    """
+    """Start work of a draft; if the same is under way, as after a double click, it goes on."""
     kind = str(task["task"])
     under_way = work_of(site, draft, kind)
     if under_way is not None and not under_way.state.is_end and not under_way.is_stopping:
@@ -83,11 +77,7 @@ def found_of(work: Work | None) -> Mapping[str, Any] | None:
 
 
 async def inspected(site: Site, draft: Draft) -> Draft:
-    """Start to find out about the table of a draft; show at once what its file declares.
-
-    What cannot be outlined is no error here: the table is read next, and refused then with the
-    sentence of the command line if it has to be.
-    """
+    """Start to find out about a table; show at once what its file declares, if it can be told."""
     looking = asyncio.get_running_loop().create_task(_outline(site, draft))
     site.looking.add(looking)  # a loop keeps no hold of its tasks
     looking.add_done_callback(site.looking.discard)
@@ -111,10 +101,7 @@ async def _outline(site: Site, draft: Draft) -> None:
 
 
 def looked_at(site: Site, draft: Draft) -> Draft:
-    """Take into a draft what was found out about its table, and of values that were asked for.
-
-    Where that was forgotten, among much else, the table is looked at once more.
-    """
+    """Take in what was found out about a table; if that was forgotten, look at it once more."""
     if draft.proposal is None:
         work = work_of(site, draft, "inspect")
         if work is None:

@@ -45,8 +45,6 @@ from microveil.files import written_formats
 from microveil.files.text import TextFormat
 from microveil.protect.arguments import DECLARED
 
-__all__ = ["app", "main"]
-
 # What typer ends with on Ctrl-C, as shells do.
 INTERRUPTED = 130
 

@@ -18,25 +18,12 @@ from microveil.text import readable, typed
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-__all__ = [
-    "command_line",
-    "counted_progress",
-    "print_json",
-    "print_message",
-    "print_text",
-    "show_every_character",
-    "step_progress",
-]
-
 # Seconds over which speed is taken: methods and k differ in cost, and a run may take a minute.
 SPEED_OVER = 600.0
 
 
 def command_line(*words: str | Path) -> str:
-    """Return a command as it is to be typed next: with this program as it was called.
-
-    What is installed where no shell looks for it, as by ``make demo``, is named with its path.
-    """
+    """Return a command as it is to be typed next: with this program as it was called."""
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
         program = [sys.executable, "-m", "microveil"]

@@ -14,27 +14,6 @@ from microveil.files import titles
 from microveil.files.text import text_format
 from microveil.protect.arguments import DECLARED, arguments
 
-__all__ = [
-    "CODES",
-    "GROUPS",
-    "SAMPLE",
-    "TEXT",
-    "Data",
-    "Folder",
-    "GroupedCommand",
-    "Json",
-    "Original",
-    "Protected",
-    "Shuffled",
-    "flag",
-    "takes",
-    "takes_analyses",
-    "takes_inspection",
-    "takes_request",
-    "takes_requests",
-    "takes_text",
-]
-
 Command = Callable[..., None]
 # What a flag takes, as its help shows it.
 METAVARS = {str: "TEXT", Path: "PATH", int: "N", float: "NUMBER", list: "A,B", dict: "NAME=X"}
@@ -70,13 +49,7 @@ def flag(
     denied: bool = False,
     written: str | None = None,
 ) -> inspect.Parameter:
-    """Return a flag as a keyword argument of a command: what it takes, its help, if it has a no.
-
-    One that says yes or no and has no flag of its own for no is off where it is not given.
-
-    >>> flag("seed", int, "Experiments only.").annotation.__args__
-    (int | None,)
-    """
+    """Return a flag as a keyword argument of a command; `denied` gives it a --no- of its own."""
     written = written or f"--{name.replace('_', '-')}"
     if denied:
         written = f"{written}/--no-{written.removeprefix('--')}"
@@ -101,22 +74,7 @@ def takes(
     without: Collection[str] = (),
     helps: Mapping[str, str] | None = None,
 ) -> Callable[[Command], Command]:
-    """Give a command flags; it gets what is read of them as one argument, in whose place they are.
-
-    Some it may be without, and some may have another help in it.
-
-    >>> flags = [flag("width", int, "Of a line.", default=2), flag("height", int, "Up.", default=3)]
-    >>> @takes("size", flags)
-    ... def paint(colour: str, size: dict[str, int]) -> None:
-    ...     print(colour, size)
-    >>> paint(colour="red", width=5, height=2)
-    red {'width': 5, 'height': 2}
-    >>> @takes("area", flags, lambda width, height=1: width * height, without=["height"])
-    ... def line(area: int) -> None:
-    ...     print(area)
-    >>> line(width=5)
-    5
-    """
+    """Give a command flags in place of an argument, which gets what is read of them."""
     shared = [_with_help(one, helps or {}) for one in flags if one.name not in without]
 
     def given(command: Command) -> Command:
@@ -190,10 +148,7 @@ def _analyses(*, estimator: str | None, **given: Any) -> dict[str, Any]:
 
 
 def _request() -> Iterator[inspect.Parameter]:
-    """Go through the flags of a request: those that its arguments declare, and those of its file.
-
-    A population is of a release, and so for `protect` alone.
-    """
+    """Go through the flags of a request, and of its file; a population is for `protect` alone."""
     yield RECIPE
     for argument in arguments():
         if argument.name != "population":

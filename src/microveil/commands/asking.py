@@ -38,21 +38,6 @@ from microveil.table.memory import allowed_memory, bytes_of, to_protect
 from microveil.table.record_rules import kinds_of_rules
 from microveil.table.untyped import likely_kinds, text_column, typed_frame
 
-__all__ = [
-    "apart",
-    "asked_of",
-    "codes_of",
-    "declared_missing",
-    "read_to_propose",
-    "read_with_codes",
-    "resolve_names",
-    "split_pairs",
-    "text_of_recipe",
-    "with_named_values",
-    "with_names_resolved",
-    "words_but",
-]
-
 # What reads off the data, and flags whose no is an answer too.
 READ_OFF = ("bounds_alpha", "decimals_from_data")
 SAID_NO = ("isotonic", "shuffle", "missing_reasons")
@@ -76,10 +61,9 @@ def asked_of(
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file, and what is asked of it: recipe and arguments in one.
 
-    Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
-    columns that are calculated with though they are not protected. A table that would not fit is
-    lazy where there is a folder ``beside``, for columns to wait in. ``typed`` reads the kinds of
-    all columns off their values, also where the request would learn them.
+    ``calculated`` names columns that are calculated with though they are not protected. A table
+    that would not fit is lazy where there is a folder ``beside``, for columns to wait in. ``typed``
+    reads the kinds of all columns off their values, also where the request would learn them.
     """
     problems = Problems()
     of_recipe = {} if recipe is None else read_recipe(recipe, problems)
@@ -186,11 +170,7 @@ def read_to_propose(
 
 
 def untyped_columns(file: OpenedFile, asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """Name the columns whose kind is learnt: those of which nothing says what they hold.
-
-    A method that learns takes the cells of a file without types as they stand. The type of a
-    column is stated by a recipe, by a resolution, a list or dates as bounds, or by a rule.
-    """
+    """Name the columns whose kind the method learns: nothing states what they hold."""
     method = METHODS.get(str(asked.get("method", BEST)))
     learns = method is not None and "new table" in method.can and _has_delta(asked)
     is_stated = file.has_types or asked.get("parts") is not None
@@ -239,11 +219,7 @@ def with_names_resolved(asked: dict[str, Any], columns: Sequence[str]) -> None:
 
 
 def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
-    """Split lists at their commas, but for names that hold commas.
-
-    >>> resolve_names(["AGE,TAX", "Net, monthly"], ["AGE", "TAX", "Net, monthly"])
-    ['AGE', 'TAX', 'Net, monthly']
-    """
+    """Split lists at their commas, but for names that hold commas."""
     names: list[str] = []
     for entry in given:
         names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
@@ -253,10 +229,7 @@ def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
 def text_of_recipe(
     recipe: Recipe, given: TextFormat | None, problems: Problems | None = None
 ) -> TextFormat | None:
-    """Read how files are written off a recipe, unless it is given otherwise.
-
-    What neither says of the separator is the format's own.
-    """
+    """Read how files are written off a recipe, unless it is given otherwise."""
     if recipe is None or not (given is None or given.is_unsaid):
         return given
     return replace(UNSAID, **file_of_recipe(recipe, problems))  # type: ignore[arg-type]
@@ -287,11 +260,10 @@ def read_with_codes(
     before: Mapping[str, Any] = MappingProxyType({}),
     kinds: Mapping[str, Kind] = MappingProxyType({}),
 ) -> tuple[SourceFile, dict[str, Any]]:
-    """Read a file and what stands for missing values in it, as flags or arguments have it.
+    """Read a file and what stands for missing values in it, as said now, else ``before``.
 
-    Words that do are emptied as they are read, but in the columns that keep them apart. What
-    flags or arguments do not say is as it was declared ``before``, when a release was made. Where
-    the file has no types, columns of known ``kinds`` are read as these, cell by cell.
+    Words that do are emptied, but in columns ``apart``. Where the file has no types, columns of
+    known ``kinds`` are read as these, cell by cell.
     """
     file = open_file(path, text=text)
     said = {name: value for name, value in declared_missing(given).items() if value}
@@ -317,11 +289,7 @@ def words_but(codes: MissingCodes, apart: Collection[str]) -> Callable[[str], tu
 
 
 def _read_as_decimals(asked: Mapping[str, Any]) -> list[str]:
-    """Columns to be read as decimals, whatever their values look like.
-
-    Where a person declared a resolution and no type, one record with decimals must not decide
-    the type of the released column.
-    """
+    """Name the columns to read as decimals, or one record would decide the released type."""
     types = asked.get("types", {})
     typed = [name for name, kind in types.items() if kind == "decimal"]
     stepped = [name for name in asked.get("resolution", {}) if name not in types]
@@ -329,11 +297,7 @@ def _read_as_decimals(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callable[[str], bool]:
-    """Find the columns that nobody calculates with: kept as they stand, or not asked for.
-
-    A column whose categories are declared is text too, though they look like numbers. Where a
-    recipe states a column's type, the column is held against it instead.
-    """
+    """Find the columns kept as they stand or not asked for, and those of listed categories."""
     types, used = asked.get("types", {}), frozenset(calculated)
     kept = _mentioned(asked.get("keep", ()))
     named = named_attributes(asked)
@@ -376,11 +340,7 @@ def _mentioned(given: Iterable[str]) -> set[str]:
 
 
 def _resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Read resolutions off the data, of columns of a CSV file without decimals too.
-
-    That a column of text has no decimals is seen in its values like the number of those it has;
-    of a column whose type is declared, or comes with the file, it is known.
-    """
+    """Read resolutions off the data, of columns of a CSV file without decimals too."""
     found: dict[str, Any] = dict(resolution_from_data(source.frame, **declared_missing(asked)))
     if not source.format.has_types:
         types = asked.get("types", {})
@@ -409,12 +369,7 @@ def with_named_values(
 ) -> dict[str, Any]:
     """Return arguments of `protect` with what flags say of single columns as mappings by name.
 
-    Those whose flags go by column, ``bounds`` for example, may be lists of NAME=VALUES; so may
-    ``ordered``, which goes into the categories. Of two entries for one column the last counts.
-    Entries that are wrong are refused together, or taken down as problems and left out.
-
-    >>> with_named_values({"bounds": ["a=0:9"], "ordered": ["b=c=low,high"]}, ["a", "b", "b=c"])
-    {'bounds': {'a': ('0', '9')}, 'categories': {'b=c': Ordered(values=('low', 'high'))}}
+    ``ordered`` goes into the categories; of two entries for one column the last counts.
     """
     wrong = Problems()
     found = {name: value for name, value in arguments.items() if name != "ordered"}
@@ -447,13 +402,7 @@ def _by_column(
 
 
 def split_pairs(given: Iterable[str], flag: str, columns: Sequence[str]) -> dict[str, str]:
-    """Split NAME=VALUES entries behind the longest name that a column of the table has.
-
-    >>> split_pairs(["AGE=0:120", "a=b=-9:9"], "--bounds", ["AGE", "a", "a=b"])
-    {'AGE': '0:120', 'a=b': '-9:9'}
-    >>> split_pairs(["income=<=50K,>50K"], "--categories", ["income"])
-    {'income': '<=50K,>50K'}
-    """
+    """Split NAME=VALUES entries behind the longest name that a column of the table has."""
     pairs: dict[str, str] = {}
     for entry in given:
         begun, equals, _ = entry.partition("=")

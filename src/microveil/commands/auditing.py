@@ -19,8 +19,6 @@ from microveil.protect.planning import plan_of
 from microveil.protect.request import Advised
 from microveil.protect.settling import settle
 
-__all__ = ["audit_file", "audit_release", "foresee_file"]
-
 Progress = Callable[[str], None]
 
 
@@ -32,10 +30,7 @@ def audit_file(
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> tuple[Audit, EmpiricalAudit | None]:
-    """Audit what `protect_file` would release: the same arguments without the folder.
-
-    With ``runs`` the empirical audit is made too, by so many runs.
-    """
+    """Audit what `protect_file` would release; with ``runs`` make the empirical audit too."""
     source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("auditing")
     table = labelled(source)
@@ -55,10 +50,7 @@ def audit_release(
     text: TextFormat | None = None,
     progress: Progress = lambda _step: None,
 ) -> tuple[Audit, EmpiricalAudit | None]:
-    """Audit a release that was written: what its manifest says was asked, of the same table.
-
-    The file that was protected is by default the one of its name beside the release or here.
-    """
+    """Audit a release by its manifest; the original is by default beside it or here."""
     released_by = request_of(folder)
     path = original_of(folder, released_by) if original is None else original
     text = text_of_recipe(released_by.recipe, text)
@@ -83,10 +75,7 @@ def audit_release(
 def foresee_file(
     path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
 ) -> tuple[Advice, Plan]:
-    """Say what to expect of `protect_file`, and plan it: the same arguments without the folder.
-
-    Both depend on the data, but for the plan's guarantee, which is that of the release, and notes.
-    """
+    """Say what to expect of `protect_file`, and plan it: both depend on the data."""
     source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("weighing")
     return advice_and_plan(labelled(source), asked)

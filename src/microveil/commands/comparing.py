@@ -13,8 +13,6 @@ from microveil.measures.analyses import Analyses
 from microveil.report import comparison_report, draw_map
 from microveil.report.drawing import can_draw
 
-__all__ = ["compare_file"]
-
 # Of `compare`, beside the arguments of a request.
 OF_COMPARISON = ("methods", "runs", "jobs", "linkage")
 
@@ -28,14 +26,9 @@ def compare_file(
     analyses: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> tuple[Comparison, Path, Path | None]:
-    """Compare methods on the table of a file: results, report and map in a folder.
+    """Compare methods on the table of a file: results, report and map (None if none) in a folder.
 
-    The map is drawn as map.svg where linkage is measured. Returns the comparison, the path of
-    the report and that of the map, None where there is none.
-
-    Of the arguments ``methods``, ``runs``, ``jobs`` and ``linkage`` are those of `compare`, the
-    rest those of `commands.files.protect_file`; ``k`` and ``epsilon`` are lists, or text with
-    ranges. ``analyses`` are those of `compare`, ``classes`` for example.
+    Arguments are those of `compare`, ``analyses`` apart, and those of `protect_file`.
     """
     analysed = dict(analyses or {})
     of_comparison = {n: arguments.pop(n) for n in OF_COMPARISON if n in arguments}

@@ -20,8 +20,6 @@ from microveil.protect.planning import NOT_KEPT, promise_of
 from microveil.protect.request import Request, of_methods, offered
 from microveil.schema import Attribute, Kind, Source
 
-__all__ = ["Coverage", "Way", "coverage", "refusal", "way"]
-
 # Arguments of the method that was chosen, which another may have no step for.
 OF_METHOD = ("method", "k", "delta", "isotonic", "scope", "seed")
 # In place of attributes that are not declared yet: several, as a table has.
@@ -84,32 +82,20 @@ class _Made:
 def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
     """Say of each scope which methods keep what is asked for, whichever method was chosen.
 
-    ``asked`` are arguments of `protect`, as a recipe has them: who is protected, attributes,
-    epsilon. What is not declared yet is taken for an epsilon of 1, two attributes, and the least k.
-
-    >>> coverage({"epsilon": 1.0}, 1000)[Scope.ROW].methods
-    ('laplace', 'pram', 'dp-synthetic')
+    What is not declared yet is taken for an epsilon of 1, two attributes, and the least k.
     """
     made = {name: dict(_made(method, asked, n_records)) for name, method in METHODS.items()}
     return {scope: _at(scope, made) for scope in Scope}
 
 
 def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
-    """Say why the method that is asked for does not keep the scope that is; None where it does.
-
-    >>> refusal({"method": "dp-um", "scope": "row", "k": 5, "epsilon": 1.0}, 1000)
-    'dp-um does not keep this epsilon at row scope as asked: it is not covered'
-    """
+    """Say why the method that is asked for does not keep the scope that is; None where it does."""
     found = way(asked, n_records)
     return found if isinstance(found, str) else None
 
 
 def way(asked: Mapping[str, Any], n_records: int) -> Way | str:
-    """Return how the method that is asked for keeps the scope that is, or why it does not.
-
-    >>> way({"method": "dp-synthetic", "scope": "row", "epsilon": 1.0}, 1000).model.value
-    'dp'
-    """
+    """Return how the method that is asked for keeps the scope that is, or why it does not."""
     method, scope = METHODS[asked["method"]], Scope(asked["scope"])
     if asked.get("delta") and "delta" not in method.can:
         return f"{method.id} keeps its epsilon without a delta"
@@ -164,10 +150,7 @@ def _made(
 def _promised(
     method: Method, given: Mapping[str, Any], asked: Mapping[str, Any], n_records: int
 ) -> _Made | str:
-    """Return what a request promises by an epsilon; why not, where it cannot be made or has none.
-
-    ``given`` is asked of this method, ``asked`` says the recipe, of the one that was chosen too.
-    """
+    """Return what a request of this method promises by an epsilon, or why it promises nothing."""
     k, delta = asked.get("k"), asked.get("delta") if "delta" in method.can else None
     is_size = isinstance(k, int) and k >= method.smallest_k
     names = given.get("attributes") or UNDECLARED

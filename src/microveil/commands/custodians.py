@@ -17,8 +17,6 @@ from microveil.protect.recipe import read_recipe, roles_of_recipe
 from microveil.schema import Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 
-__all__ = ["ReleasedRequest", "kept_of_recipe", "manifest_beside", "original_of", "request_of"]
-
 # What Spark was asked is looked at in this process. What the engine in memory has no use for
 # decided that it was chosen, in manifests that have both.
 ALIEN = {SPARK: ("engine", "scratch", "record_id"), DEFAULT: ("memory", "scratch")}
@@ -34,10 +32,7 @@ READ_OFF: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
 def kept_of_recipe(
     recipe: str | Path | Mapping[str, Any] | None, text: TextFormat | None
 ) -> dict[str, Any]:
-    """Return the manifest's entry of a recipe: what attributes are, and how the file is written.
-
-    As files of text mostly are written, it is not said.
-    """
+    """Return the manifest's entry of a recipe: what attributes are, and how the file is written."""
     types = {} if recipe is None else read_recipe(recipe).get("types", {})
     roles = {} if recipe is None else roles_of_recipe(recipe)
     stated = {name: {"type": str(kind)} for name, kind in types.items()}
@@ -68,10 +63,7 @@ def _manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def manifest_beside(place: str | Path) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Return what the manifest of a protected table has of a recipe, and of missing values.
-
-    None and nothing where it is no release of this machine, or the custodian's folder is elsewhere.
-    """
+    """Return the recipe and the missing codes of a release's manifest; None and {} without one."""
     address = address_of(place)
     try:
         manifest = _manifest_of(address.path.parent) if address.scheme == "file" else {}
@@ -156,10 +148,7 @@ def request_of(folder: str | Path) -> ReleasedRequest:
 
 
 def original_of(folder: str | Path, found: ReleasedRequest) -> str:
-    """Find the table that a release was made of: by its name, beside the release or here.
-
-    Of a database's file it is the table or the query that the manifest names.
-    """
+    """Find the table that a release was made of: by its name, beside the release or here."""
     name = Path(str(found.input["name"])).name
     for path in (Path(name), Path(folder).resolve().parent / name):
         if path.is_file():

@@ -6,8 +6,6 @@ from microveil.datasets import invented_people
 from microveil.errors import FileError, refused_by_system
 from microveil.files.disk import written_whole
 
-__all__ = ["COMPARED", "INVENTED", "write_people"]
-
 INVENTED = 5000
 # What sets other methods next to dp-synthetic, on two columns, with what they need declared.
 COMPARED = (

@@ -50,16 +50,6 @@ from microveil.table.memory import bytes_of, columns_at_once
 from microveil.table.table import rebuilt
 from microveil.table.untyped import typed_frame
 
-__all__ = [
-    "categories_of_file",
-    "counted_releases",
-    "inspect_file",
-    "look_at_file",
-    "original_of",
-    "protect_file",
-    "write_form",
-]
-
 Progress = Callable[[str], None]
 Frame = polars.DataFrame | polars.LazyFrame
 TOO_LARGE = "its columns do not fit into memory together"
@@ -84,19 +74,13 @@ def protect_file(
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> Release:
-    """Protect the table of a file and write the release.
+    """Protect the table of a file and write the release; what is the custodian's appears beside it.
 
-    ``folder`` gets what may be published, and the custodian's appears beside it. A custodian's page
-    of more than 50,000 records is made where it is asked for; ``findings`` hold the release against
-    its original, and ``linkage`` links a sample, for the custodian. What says how the release is
-    written is as for `Release.write`.
-    ``show`` gets a line for each column with values outside its domain, these values among it,
-    where they are why the table is refused.
-
-    Other arguments are those of `protect`, where names in ``attributes`` and ``keep`` may be lists
-    with commas; and of the file ``recipe``, ``text``, how a CSV file is written, ``bounds_alpha``,
-    to read bounds that are not declared off the data, stretched by this factor, and
-    ``decimals_from_data``, to read resolutions so.
+    A custodian's page of more than 50,000 records is made where it is asked for; ``findings`` hold
+    the release against its original, and ``linkage`` links a sample. ``show`` gets a line for each
+    column with values outside its domain, with these values, where the table is refused for them.
+    Other arguments are those of `protect`, and of the file ``recipe``, ``text``, ``bounds_alpha``
+    and ``decimals_from_data``, see `asked_of`.
     """
     check_absent(Path(folder), overwrite=overwrite)
     if into is not None:
@@ -251,10 +235,7 @@ def _settled(
 
 
 def original_of(planned: Plan, drawn: Drawn, original: Any) -> Any:
-    """Return a table as it is held against its release, for its custodian.
-
-    Without the records of units that were left out, and each column of the kind that was learnt.
-    """
+    """Return a table as it is held against its release: without units left out, kinds as learnt."""
     if planned.units is not None and planned.units.n_dropped:
         original = rebuilt(planned.table, {}, planned.table.names)
     if drawn.measurements is None:
@@ -272,10 +253,7 @@ def with_findings(
     linkage: bool | str = True,
     progress: Progress = lambda _step: None,
 ) -> Release:
-    """Hold a release against its original, and write what was found into its manifest.
-
-    Before the release is written: it and what its custodian reads appear together or not at all.
-    """
+    """Hold a release against its original before it is written: both appear, or neither."""
     codes, memory, n_records = codes_of(asked), asked.get("memory"), planned.table.n_records
     at_once = columns_at_once(n_records, None if memory is None else bytes_of(memory))
     if isinstance(original, polars.LazyFrame) and linkage is True:
@@ -322,10 +300,7 @@ def _refuse_measurements_of(prepared: Prepared) -> None:
 def counted_releases(
     release: Release, folder: str | Path, ledger: str | Path | None = None
 ) -> Totals | None:
-    """Return what the releases of a population come to, one of `protect_file` among them.
-
-    None where no population was named.
-    """
+    """Return what the releases of a population come to; None where no population was named."""
     place = ledger_place(folder, release.population, ledger)
     if place is None or release.population is None:
         return None
@@ -399,11 +374,7 @@ def look_at_file(
     progress: Progress = lambda _step: None,
     **asked: Any,
 ) -> tuple[SourceFile, ProposedRecipe]:
-    """Look at a file and propose a recipe, with what it says as sentences.
-
-    Whatever is ``asked``, as flags have it, goes into the recipe; with ``show_values`` so does what
-    was seen in the values, for a person to confirm.
-    """
+    """Look at a file and propose a recipe; with ``show_values`` by what was seen in its values."""
     progress("reading the table")
     source, given = read_to_propose(path, text, asked)
     progress("looking at the columns")
@@ -417,11 +388,7 @@ def look_at_file(
 def categories_of_file(
     path: str | Path, text: TextFormat | None, column: str, **codes: Any
 ) -> list[str]:
-    """Read the different values of a column of text, for a person who asks for them.
-
-    They are in alphabetical order, however many there are; what stands for a missing value, see
-    `look_at_file`, is none.
-    """
+    """Read the different values of a column of text, for a person who asks for them."""
     source, declared = read_with_codes(path, text, codes)
     opened = open_table(labelled(source), codes_of(declared))
     seen = categories_seen(opened, column) if column in opened.names else None

@@ -30,8 +30,6 @@ from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import GridColumn, open_table
 
-__all__ = ["Described", "Expected", "Foreseen", "by_method", "curve", "foreseen", "recipe_problems"]
-
 TYPES: Mapping[Kind, Any] = {
     Kind.BOOLEAN: polars.Boolean,
     Kind.WHOLE: polars.Int64,
@@ -64,7 +62,6 @@ class Expected:
     """The error to expect of a column: of a count in `records`, else of a value in its units.
 
     `share` is that of all records, of the domain's width, or of categories that change.
-    `shown_from` is the number of records that a value needs to be learnt.
     """
 
     share: float
@@ -89,14 +86,7 @@ class Foreseen:
 
 
 def recipe_problems(recipe: Mapping[str, Any], table: Described) -> Problems:
-    """Return all that `protect` would refuse of a recipe, as far as public figures show it.
-
-    >>> table = Described(kinds={"AGE": "whole number"}, n_records=100)
-    >>> entries = {"AGE": {"role": "confidential", "type": "whole number"}}
-    >>> asked = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": entries}
-    >>> [problem.place for problem in recipe_problems(asked, table)]
-    ["attribute 'AGE'"]
-    """
+    """Return all that `protect` would refuse of a recipe, as far as public figures show it."""
     problems = Problems()
     asked = without_dots(read_recipe(recipe, problems), problems)
     is_accepted = bool(asked.pop("accept", None) or asked.pop("codebook", None))
@@ -116,13 +106,7 @@ def recipe_problems(recipe: Mapping[str, Any], table: Described) -> Problems:
 
 
 def foreseen(asked: Mapping[str, Any], table: Described) -> Foreseen:
-    """Return the errors to expect of a request, in the form of arguments of `protect`.
-
-    Raises
-    ------
-    RequestError
-        If the request breaks a rule, or its budget is too small.
-    """
+    """Return the errors to expect of a request, in the form of arguments of `protect`."""
     stated = {**table.kinds, **asked.get("types", {})}
     request = Request.of({name: said for name, said in asked.items() if name not in UNSEEN})
     opened = open_table(_empty(table, stated, asked))
@@ -212,10 +196,7 @@ def _of_counts(planned: SyntheticPlan) -> Foreseen:
 
 
 def _of_column(part: OneWayPlan) -> Expected:
-    """Return the deviation of a count: of a value, a cell, or the records below a cut.
-
-    A cut is drawn with a chance that falls by e^rate for each record that it is off.
-    """
+    """Return the deviation of a count; a cut falls by e^rate for each record that it is off."""
     if part.rates:
         records = math.sqrt(2) / float(part.rates[0])
     else:

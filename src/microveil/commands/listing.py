@@ -3,8 +3,6 @@
 from microveil.methods import METHODS, Method
 from microveil.text.document import Block, Document, heading, tabulated
 
-__all__ = ["methods_listed"]
-
 PURPOSES = (
     "A new table, in which no row is a person's: an epsilon for everything in it",
     "Every person's row, each value drawn: an epsilon for the rows too",
@@ -15,11 +13,7 @@ PURPOSES = (
 
 
 def methods_listed() -> Document:
-    """List the methods, those that are chosen first before the others.
-
-    >>> print(methods_listed().to_text()[:11])
-    A new table
-    """
+    """List the methods, those that are chosen first before the others."""
     by_purpose: dict[int, list[Method]] = {}
     for method in METHODS.values():
         by_purpose.setdefault(_purpose(method), []).append(method)

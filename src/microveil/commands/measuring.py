@@ -31,8 +31,6 @@ from microveil.measures.attacks import AttackReport
 from microveil.schema import Kind, Source
 from microveil.table import open_table
 
-__all__ = ["assess_files", "attack_files"]
-
 Progress = Callable[[str], None]
 # Lists of columns that a command line may give with commas.
 LISTS = ("attributes", "by", "known", "secret", "quasi_identifiers")
@@ -50,14 +48,7 @@ def attack_files(
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> AttackReport:
-    """Attack a protected file, or a release's folder, as `attack` does.
-
-    Lists of columns may have commas; a recipe, by default the one that a release was made by, says
-    by its roles what is known and what is secret where they do not; one that is named says how the
-    files are written, too.
-
-    That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
-    """
+    """Attack a protected file, or a release's folder, as `attack` does; see `assess_files`."""
     progress("reading the tables")
     protected = table_of_release(protected)
     of_release, declared_before = manifest_beside(protected)
@@ -94,10 +85,8 @@ def assess_files(
 ) -> Assessment:
     """Measure a protected file, or a release's folder, against its original; see `assess`.
 
-    What is promised is read from the guarantee that lies beside a release, and margins of
-    subgroups come from the measurements there. Lists of columns may have commas; a recipe, by
-    default the one that a release was made by, says by its roles what they are where they are not
-    named.
+    What is promised is read from the guarantee beside a release, margins of subgroups from the
+    measurements there, and roles by default from the recipe that the release was made by.
     """
     protected = table_of_release(protected)
     of_release, declared_before = manifest_beside(protected)
@@ -160,11 +149,7 @@ def _kinds_learnt(release: OpenedFile, guarantee: Guarantee | None) -> dict[str,
 
 
 def _in_one_piece(frame: polars.DataFrame) -> polars.DataFrame:
-    """Return a table whose columns are measured where they lie; the one given is used up.
-
-    No column is then copied: each is in one piece, and floats are NaN where they are missing. One
-    after the other is made so, and what it was before is given up.
-    """
+    """Make each column one piece, NaN where missing, one by one: the frame given is used up."""
     columns = []
     for name, dtype in frame.schema.items():
         column = frame.drop_in_place(name)

@@ -39,8 +39,6 @@ from microveil.table import (
 )
 from microveil.text.document import Code, Document, Given, items, paragraph, tabulated
 
-__all__ = ["ProposedRecipe", "left_to_type", "n_left", "proposed_recipe"]
-
 WAYS = {
     "missing": "missing, since cells are: the recipe says what else it may be (--missing)",
     "max_rows": "max_rows: how many records one unit has at most, as publicly known",
@@ -77,9 +75,7 @@ def proposed_recipe(
 ) -> ProposedRecipe:
     """Write a commented recipe for a table: what can be seen proposed, domains left open.
 
-    It holds roles and types as they are proposed, what the file itself declares, and whatever is
-    ``asked``, as `protect` takes it. What else was seen in the values stands in it only where they
-    are asked for. ``text`` says how the file is written that the table came from.
+    What was seen in the values stands in it only where ``show_values`` asks for it.
     """
     given = _checked(asked)
     look = _looked(table, given, show_values=show_values)
@@ -166,10 +162,7 @@ def _columns_of(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unit(table: Table, names: Sequence[str], people: Sequence[str]) -> str | None:
-    """Name the column that may say which records belong together: of people's numbers the finest.
-
-    Their values repeat. Else the first that repeats as the numbers of households do.
-    """
+    """Name the column that may tell units apart: the finest of people's numbers that repeat."""
     repeated = {name: n for name in people if (n := values_repeated(table, name)) > 1}
     if repeated:
         return max(repeated, key=lambda name: repeated[name])
@@ -258,10 +251,7 @@ def n_left(proposed: ProposedRecipe) -> int:
 
 
 def left_to_type(proposed: ProposedRecipe, *, show_values: bool = False) -> Document:
-    """Say by column what it is, what its file declares, and what is left to type.
-
-    How many different values a column has is said where values are asked for.
-    """
+    """Say by column what it is, what its file declares, and what is left to type."""
     rows = [_row(name, column) for name, column in proposed.columns.items()]
     # A column of the table that says nothing would make it too wide for a terminal.
     heads = [

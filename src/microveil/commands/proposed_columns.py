@@ -29,8 +29,6 @@ from microveil.table import (
 )
 from microveil.text import one_line
 
-__all__ = ["MOST_CATEGORIES", "Looked", "ProposedColumn", "proposed_column"]
-
 # Of text with more different values than this none is shown: it is hardly one of categories. Of
 # numbers those are shown that may be codes.
 MOST_CATEGORIES, MOST_CODES = 1000, 20
@@ -42,12 +40,7 @@ Line = tuple[str, Remark | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedColumn:
-    """What is proposed of a column.
-
-    ``lines`` are those of its entry; ``label`` is its title in the file, ``by_file`` says in a few
-    words what the file declares, ``left`` which entries a person has to type, ``step`` which one
-    the values show.
-    """
+    """What is proposed of a column: `left` names the entries that a person has to type."""
 
     role: Role
     kind: Kind
@@ -256,10 +249,7 @@ def _domain(one: _Column, *, is_protected: bool, role: Role) -> Iterator[Line]:
 
 
 def _open(one: _Column, *, with_bounds: bool) -> Iterator[Line]:
-    """Ask for a domain: of numbers bounds, and categories where they may be codes; of text these.
-
-    Values stand there as comments where they are asked for.
-    """
+    """Ask for a domain: of numbers bounds, of text and codes categories; values are comments."""
     if one.own.categories:
         yield from _code_list(one)
     if one.kind in remarks.BOUNDS:
@@ -295,10 +285,7 @@ def _end(end: Any, kind: Kind) -> str:
 
 
 def _resolution(one: _Column) -> Iterator[Line]:
-    """Ask for the step; the decimals in use stand there where values are asked for.
-
-    Where nothing is to hang on the data they are a comment all the same.
-    """
+    """Ask for the step; the decimals in use stand there where values are asked for."""
     step = _step(one)
     seen = remarks.WHOLE_SEEN if step == "1" else remarks.DECIMALS_SEEN
     if not one.look.show_values:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from microveil.schema import GivenCode, Kind
 
-__all__ = ["Remark"]  # and all that is said: it is read as `remarks.WEIGHT`
-
 HEADER = """\
 # A recipe for microveil, proposed from the columns of {source}. Please confirm every line.
 #

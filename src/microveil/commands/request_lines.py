@@ -12,8 +12,6 @@ from microveil.methods import METHODS, Method
 from microveil.protect.arguments import arguments
 from microveil.protect.parts import AUTO
 
-__all__ = ["check_scope", "method_asked", "quoted", "request_for", "request_lines", "written"]
-
 # What is proposed by scope where no method was named, beside epsilon; where no scope was, what
 # covers most.
 BY_SCOPE: Mapping[Scope, Mapping[str, Any]] = {
@@ -65,11 +63,7 @@ INDENT, GAP = 25, 27  # where comments stand
 
 
 def method_asked(asked: Mapping[str, Any]) -> Method | None:
-    """Return the method that is asked for, or the one that is proposed; None where advice chooses.
-
-    >>> method_asked({}).id, method_asked({"scope": "vector", "unit": "HOUSEHOLD"}).id
-    ('dp-synthetic', 'laplace')
-    """
+    """Return the method asked for, or the one proposed; None where advice chooses."""
     named = asked.get("method") or _proposed(asked)["method"]
     return None if named == AUTO else METHODS[named]
 
@@ -91,12 +85,7 @@ def check_scope(asked: Mapping[str, Any], n_records: int) -> None:
 
 
 def request_for(scope: Scope | None, **asked: Any) -> dict[str, Any]:
-    """Return what a proposed recipe asks for at a scope, with what else is asked.
-
-    >>> found = request_for(Scope.CLUSTER)
-    >>> found["method"], found["k"], found["missing"]
-    ('idp-cbls', 10, 'error')
-    """
+    """Return what a proposed recipe asks for at a scope, with what else is asked."""
     asked = {name: value for name, value in asked.items() if value is not None}
     if scope is not None:
         asked["scope"] = f"{scope}"
@@ -168,21 +157,13 @@ def _line(entry: str, comment: str) -> Iterator[str]:
 
 
 def quoted(name: str) -> str:
-    """Write a key: in quotes unless it is plain.
-
-    >>> quoted("AGE"), quoted("Net, monthly")
-    ('AGE', '"Net, monthly"')
-    """
+    """Write a key of TOML: in quotes unless it is plain."""
     is_bare = name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name)
     return name if is_bare else written(name)
 
 
 def written(value: Any) -> str:
-    r"""Write a value.
-
-    >>> written(["a\n", 1, True, {"INCOME": Fraction(1, 2)}])
-    '["a\\U0000000a", 1, true, { INCOME = 0.5 }]'
-    """
+    """Write a value as TOML has it; what is not printable is escaped."""
     if isinstance(value, Mapping):
         entries = (f"{quoted(name)} = {written(part)}" for name, part in value.items())
         return f"{{ {', '.join(entries)} }}"

@@ -18,8 +18,6 @@ from microveil.protect.recipe import read_recipe
 from microveil.protect.release import Release
 from microveil.protect.settling import merged
 
-__all__ = ["release_in_spark"]
-
 # What is found of a release where nothing is compared.
 FINDINGS: dict[str, Any] = {
     "linkage": None,

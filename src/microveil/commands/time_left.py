@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["time_left", "time_left_of"]
-
 # What part of the time that a release takes is behind when a step begins, by its first word:
 # measured of dp-um, in random order too, and dp-synthetic on files of 10^7 records and 15 or 20
 # attributes. The draw of a column says nothing: it may be the first of twenty, or the last.
@@ -21,15 +19,7 @@ LONG = 5.0
 
 
 def time_left(steps: Iterable[tuple[str, float]], elapsed: float) -> str | None:
-    """Estimate how long a release still takes; None where it is too early, or should be done.
-
-    ``steps`` are those that have begun, and when, in seconds since the first one, as ``elapsed``
-    is: the last that says how much is behind it decides.
-
-    >>> steps = [("partitioning", 50.0), ("randomising AGE", 60.0)]
-    >>> time_left(steps, 60.0), time_left([("reading AGE", 150.0)], 150.0)
-    ('about 2 min left', None)
-    """
+    """Estimate how long a release still takes by its steps; None if too early to say."""
     shares = ((began, BEHIND.get(step.partition(" ")[0])) for step, began in steps)
     totals = [began / share for began, share in shares if share is not None]
     if not totals or elapsed < LONG or elapsed >= totals[-1]:
@@ -38,11 +28,7 @@ def time_left(steps: Iterable[tuple[str, float]], elapsed: float) -> str | None:
 
 
 def time_left_of(done: int, total: int, elapsed: float) -> str | None:
-    """Estimate how long the rest takes of what is counted, ``elapsed`` seconds after none was.
-
-    >>> time_left_of(10, 30, 60.0), time_left_of(0, 30, 60.0)
-    ('about 2 min left', None)
-    """
+    """Estimate how long the rest takes of what is counted, ``elapsed`` seconds after none was."""
     if not 0 < done < total or elapsed < LONG:
         return None
     return _in_words(elapsed * (total - done) / done)
