@@ -222,8 +222,8 @@ class Attribute:
 
     name: str
     kind: Kind
-    resolution: Fraction
-    resolution_source: Source
+    resolution: Fraction = Fraction(1)
+    resolution_source: Source = Source.TYPE
     domain: Domain | None = None
     reasons: tuple[Code, ...] = ()
     of_unit: bool = False

@@ -31,7 +31,7 @@ from microveil.audit.empirical.neighbours import (
     tuned_to,
 )
 from microveil.noise.noise import RandomSource
-from microveil.protect.columns import prepare
+from microveil.protect.opening import prepare
 from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
 

@@ -11,7 +11,7 @@ import pytest
 
 from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.audit import measured
-from microveil.protect.columns import prepare
+from microveil.protect.opening import prepare
 from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
 

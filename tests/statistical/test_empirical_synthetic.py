@@ -23,7 +23,7 @@ from microveil.audit.empirical.measurements import (
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
-from microveil.protect.columns import prepare
+from microveil.protect.opening import prepare
 from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
 from microveil.synthesis.cuts import Candidates, recursive_medians

@@ -58,7 +58,7 @@ from itertools import count
 from pathlib import Path
 import numpy as np
 import microveil as mv
-from microveil.protect import release as writing
+from microveil.protect import writing
 from microveil.files import folders
 
 # So much that nobody weighs what would do better.

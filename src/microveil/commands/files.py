@@ -33,16 +33,17 @@ from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.measures.findings import release_findings, warnings_of
 from microveil.measures.promised import codes_in_release
 from microveil.protect.arguments import SPARK, warn_of_outdated
-from microveil.protect.columns import Prepared, prepare
+from microveil.protect.columns import Prepared, values_outside
 from microveil.protect.draw import Drawn, plan_and_draw
 from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
+from microveil.protect.opening import prepare
 from microveil.protect.parts import AUTO
 from microveil.protect.plan import Plan
 from microveil.protect.recipe import read_recipe
-from microveil.protect.release import Release, refuse_measurements
+from microveil.protect.release import Release
 from microveil.protect.releasing import released
 from microveil.protect.settling import merged, settle
-from microveil.protect.values_outside import values_outside
+from microveil.protect.writing import refuse_measurements
 from microveil.schema import Kind
 from microveil.table import categories_seen, open_table
 from microveil.table.column_files import columns_of, files_of, side_by_side

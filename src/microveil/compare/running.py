@@ -16,8 +16,9 @@ from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Analyst, Reading, Records
 from microveil.errors import MicroveilError
 from microveil.noise.noise import RandomSource
-from microveil.protect.columns import Prepared, prepare
+from microveil.protect.columns import Prepared
 from microveil.protect.draw import drawn_cells
+from microveil.protect.opening import prepare
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_of, refuse_exact_cells
 from microveil.protect.request import Request

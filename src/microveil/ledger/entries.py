@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -22,11 +22,7 @@ LONGEST_SHOWN = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """An epsilon and a delta, exactly.
-
-    >>> Spent(epsilon=Fraction(1, 10)) + Spent(epsilon=Fraction(1, 5))
-    Spent(epsilon=Fraction(3, 10), delta=Fraction(0, 1))
-    """
+    """An epsilon and a delta, exactly."""
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
@@ -34,11 +30,6 @@ class Spent:
     def __add__(self, other: "Spent") -> "Spent":
         """Add both: sequential composition of differential privacy."""
         return Spent(epsilon=self.epsilon + other.epsilon, delta=self.delta + other.delta)
-
-    @classmethod
-    def of(cls, epsilon: Fraction | None, delta: Fraction) -> "Spent | None":
-        """Return both; None without an epsilon."""
-        return None if epsilon is None else cls(epsilon=epsilon, delta=delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Return both as numbers, and exactly as fractions in text."""
@@ -58,6 +49,9 @@ class Spent:
         if min(epsilon, delta) < 0:
             raise ValueError
         return cls(epsilon=epsilon, delta=delta)
+
+
+NOTHING = Spent(epsilon=Fraction(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +76,13 @@ class Entry:
     ) -> "Entry":
         """Make the line of a release that is about to appear; a seed protects nobody."""
         seeded = guarantee.randomness == "seeded"
-        spent = {
-            scope.value: None if seeded else Spent.of(cover.exact_epsilon, cover.exact_delta)
+        spent = {"budget": (guarantee.epsilon, guarantee.delta)} | {
+            scope.value: (cover.exact_epsilon, cover.exact_delta)
             for scope, cover in guarantee.scopes.by_scope.items()
+        }
+        known = {
+            name: None if seeded or epsilon is None else Spent(epsilon=epsilon, delta=delta)
+            for name, (epsilon, delta) in spent.items()
         }
         return cls(
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -93,8 +91,8 @@ class Entry:
             method=guarantee.method,
             model=Model.NONE if seeded else guarantee.model,
             seeded=seeded,
-            budget=None if seeded else Spent.of(guarantee.epsilon, guarantee.delta),
-            scopes={name: spent[name] for name in SCOPES},
+            budget=known["budget"],
+            scopes={name: known[name] for name in SCOPES},
             kept=len(guarantee.kept),
             digest=digest,
             # Clusters count records, whose epsilons do not add up to a unit's.
@@ -147,38 +145,25 @@ class ScopeSum:
     spent: Spent
     n_releases: int
 
-    @classmethod
-    def of(cls, entries: Iterable[Entry], scope: str) -> "ScopeSum":
-        """Add up what was spent at a scope."""
-        entries = [own for own in entries if own.model is Model.DIFFERENTIAL_PRIVACY]
-        spent = [own.scopes[scope] for own in entries if not own.seeded]
-        covering = [own for own in spent if own is not None]
-        return cls(spent=sum(covering, Spent(epsilon=Fraction(0))), n_releases=len(covering))
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Totals:
-    """What the releases of one population come to, as far as the ledger knows of them.
-
-    Releases are counted by the model in force, those drawn from a seed apart. `n_of_units` protect
-    all records of a unit together, those of the columns `units`. `n_same_file` are of the file
-    that was asked about, under this population and, `n_same_file_elsewhere`, under others.
-    """
+    """What the releases of one population come to, as far as the ledger knows of them."""
 
     population: str
     begun: str
     n_releases: int
     sums: Mapping[str, ScopeSum]
-    n_differential_privacy: int
+    n_differential_privacy: int  # by the model in force, those drawn from a seed apart
     n_individual: int
     n_k_anonymity: int
     n_none: int
     n_seeded: int
     n_with_kept_columns: int
-    units: tuple[str, ...]
-    n_of_units: int
-    n_same_file: int
-    n_same_file_elsewhere: int
+    units: tuple[str, ...]  # their columns
+    n_of_units: int  # that protect all records of a unit together
+    n_same_file: int  # of the file that was asked about
+    n_same_file_elsewhere: int  # and under other populations
     n_populations: int
 
     @classmethod
@@ -192,11 +177,17 @@ class Totals:
         models = [None if entry.seeded else entry.model for entry in ours]
         units = [entry.unit.column for entry in ours if entry.unit.column is not None]
         n_same_file = sum(entry.population == population for entry in of_file)
+        formal = [own for own in ours if own.model is Model.DIFFERENTIAL_PRIVACY and not own.seeded]
+        spent = {name: [own.scopes[name] for own in formal] for name in SCOPES}
+        found = {name: [one for one in every if one] for name, every in spent.items()}
         return cls(
             population=population,
             begun=begun,
             n_releases=len(ours),
-            sums={name: ScopeSum.of(ours, name) for name in SCOPES},
+            sums={
+                name: ScopeSum(spent=sum(own, NOTHING), n_releases=len(own))
+                for name, own in found.items()
+            },
             n_differential_privacy=models.count(Model.DIFFERENTIAL_PRIVACY),
             n_individual=models.count(Model.INDIVIDUAL),
             n_k_anonymity=models.count(Model.K_ANONYMITY),
@@ -212,34 +203,28 @@ class Totals:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals as plain values, and in words."""
-        left_out = {"units"} if self.n_of_units else {"units", "n_of_units"}
+        told = {**vars(self)}
+        del told["units"]
+        if not self.n_of_units:
+            del told["n_of_units"]
         sums = {
             name: {"n_releases": found.n_releases, **found.spent.to_dict()}
             for name, found in self.sums.items()
         }
-        told = {name: own for name, own in _fields(self).items() if name not in left_out}
         return {**told, "sums": sums, "in_words": list(self.in_words())}
 
     def in_words(self) -> tuple[str, ...]:
         """Return the totals as sentences, each by itself a line."""
         from microveil.text.templates import document_of
 
-        told = {**_fields(self), "units": [*map(one_line, self.units)], "figure": _figure}
+        told = {**vars(self), "units": [*map(one_line, self.units)], "figure": _figure}
         (sentences,) = document_of("ledger/totals.jinja", **told).blocks
         assert isinstance(sentences, Items)  # noqa: S101 -- as the template has it
         return tuple(map(plain, sentences.items))
 
 
-def _fields(totals: Totals) -> dict[str, Any]:
-    return {each.name: getattr(totals, each.name) for each in fields(totals)}
-
-
 def _figure(number: Fraction) -> str:
-    """Write six digits, rounded up, and the fraction where they are not all of it.
-
-    >>> _figure(Fraction(3, 10)), _figure(Fraction(1, 3))
-    ('0.3', '0.333334 (exactly 1/3)')
-    """
+    """Write six digits, rounded up, and the fraction where they are not all of it."""
     shown, exact = six_digits(number), str(number)
     is_all = Fraction(shown) == number or len(exact) > LONGEST_SHOWN
     return shown if is_all else f"{shown} (exactly {exact})"

@@ -53,10 +53,6 @@ class Ledger:
                 raise _broken(place, number, is_cut=is_cut) from None
         return replace(begun, entries=tuple(entries))
 
-    def first_line(self) -> bytes:
-        """Write the line that makes a file a ledger."""
-        return _line({**HEAD, "begun": self.begun, "key": self.key.hex()})
-
     def digest(self, sha256: str | None) -> str | None:
         """Turn the digest of a file into one that says nothing without the key."""
         return sha256 and hmac.new(self.key, sha256.encode("ascii"), "sha256").hexdigest()
@@ -92,7 +88,7 @@ class Recording:
         try:
             with locked(place.with_name(f".{place.name}.lock"), wait=True):
                 before = _identity(place)
-                contents = Ledger.new().first_line() if before is None else _contents(place)
+                contents = _first_line(Ledger.new()) if before is None else _contents(place)
                 line = _line(self._entry(Ledger.read(contents, place)).to_dict())
 
                 def write(part: Path) -> None:
@@ -170,6 +166,10 @@ def read_ledger(place: str | Path) -> Ledger:
 
 def _line(contents: dict[str, Any]) -> bytes:
     return f"{json.dumps(contents, ensure_ascii=False)}\n".encode()
+
+
+def _first_line(ledger: Ledger) -> bytes:
+    return _line({**HEAD, "begun": ledger.begun, "key": ledger.key.hex()})
 
 
 def _head(line: bytes, place: Path) -> Ledger:

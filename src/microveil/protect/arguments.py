@@ -163,9 +163,7 @@ class Arguments:
     """The arguments of `microveil.protect`, beside the table: as they are given, and by default."""
 
     method: str | None = argument(
-        "See microveil methods; auto takes the best.",
-        "the id of a method, or auto",
-        reading.method,
+        "See microveil methods; auto takes the best.", "the id of a method, or auto", reading.method
     )
     k: int | Literal["auto"] | None = argument(
         "Least records in a cluster, or auto.",
@@ -184,8 +182,7 @@ class Arguments:
         default=0,
     )
     scope: str | None = argument(
-        "Refuse what covers less: cluster, vector, row.",
-        choices=("cluster", "vector", "row"),
+        "Refuse what covers less: cluster, vector, row.", choices=("cluster", "vector", "row")
     )
     attributes: Iterable[str] | None = argument(
         "Columns to protect, with commas.", *COLUMNS, column="role"
@@ -205,9 +202,7 @@ class Arguments:
         flag=int,
     )
     unit_attributes: Iterable[str] = argument(
-        "laplace, pram: columns of one value a unit.",
-        *COLUMNS,
-        default=(),
+        "laplace, pram: columns of one value a unit.", *COLUMNS, default=()
     )
     bounds: Mapping[str, tuple[Any, Any]] | None = argument(
         "From where to where: NAME=0:150000.",
@@ -235,13 +230,10 @@ class Arguments:
         column="resolution",
     )
     accept: Literal["file"] | None = argument(
-        "file: what it declares is publicly known.",
-        choices=("file",),
+        "file: what it declares is publicly known.", choices=("file",)
     )
     codebook: str | Path | None = argument(
-        "What is publicly known: CSV, .json, DDI .xml.",
-        "the path of a file",
-        reading.codebook,
+        "What is publicly known: CSV, .json, DDI .xml.", "the path of a file", reading.codebook
     )
     outside: Literal["error", "clamp"] = argument(
         "Values outside the domain: error or clamp.", choices=("error", "clamp"), default="error"
@@ -275,9 +267,7 @@ class Arguments:
         default=(),
     )
     missing_reasons: bool = argument(
-        "Write the codes of missing cells out.",
-        *YES_OR_NO,
-        default=False,
+        "Write the codes of missing cells out.", *YES_OR_NO, default=False
     )
     exact_cells: Literal["refuse", "allow", "widen"] = argument(
         "Cells left exact: refuse, allow or widen.",
@@ -326,8 +316,7 @@ class Arguments:
         entry=str | dict[str, Number | datetime.date],
     )
     domains: str | None = argument(
-        "Not declared: learn it, or declared: refuse.",
-        choices=("learn", "declared"),
+        "Not declared: learn it, or declared: refuse.", choices=("learn", "declared")
     )
     structure: str | None = argument(
         "Pairs measured: graph, tree or independent.", choices=("graph", "tree", "independent")
@@ -337,20 +326,12 @@ class Arguments:
         "text, each a rule: see docs/rules.md",
         reading.rules,
         None,
-        more={
-            "rule": (
-                list,
-                "A rule that records keep: 'TAX <= INCOME'.",
-            )
-        },
+        more={"rule": (list, "A rule that records keep: 'TAX <= INCOME'.")},
         entry=list[str],
         default=(),
     )
     n_records: int | None = argument(
-        "How many records to draw; else as many.",
-        "a whole number",
-        reading.n_records,
-        flag=int,
+        "How many records to draw; else as many.", "a whole number", reading.n_records, flag=int
     )
     # Those of registered methods are shown here.
     budget: Mapping[str, float] | None = argument(
@@ -367,17 +348,11 @@ class Arguments:
         "yes or no, rows or columns",
         reading.shuffled,
         bool,
-        more={
-            "shuffle_columns": (
-                bool,
-                "Each column in an order of its own.",
-            )
-        },
+        more={"shuffle_columns": (bool, "Each column in an order of its own.")},
         entry=bool | Literal["rows", "columns"],
     )
     looked_at: Literal["data", "public"] | None = argument(
-        "The request was chosen by: data or public.",
-        choices=("data", "public"),
+        "The request was chosen by: data or public.", choices=("data", "public")
     )
     seed: int | None = argument(
         "For experiments: protects nobody.", "a whole number", reading.seed, flag=int
@@ -391,15 +366,10 @@ class Arguments:
         column="type",
     )
     population: str | None = argument(
-        "Who they are: the ledger counts releases.",
-        "a name",
-        reading.population,
+        "Who they are: the ledger counts releases.", "a name", reading.population
     )
     engine: str = argument(
-        "Outdated: see --spark.",
-        "the name of an engine",
-        reading.engine,
-        default=DEFAULT,
+        "Outdated: see --spark.", "the name of an engine", reading.engine, default=DEFAULT
     )
     memory: int | str | None = argument(
         "Most memory, such as 2GB; else 4/5 of the free.",
@@ -408,14 +378,10 @@ class Arguments:
         entry=str | int,
     )
     scratch: str | Path | None = argument(
-        "A folder that driver and executors see.",
-        "the path of a folder",
-        reading.scratch,
+        "A folder that driver and executors see.", "the path of a folder", reading.scratch
     )
     record_id: str | None = argument(
-        "Column that orders records of equal values.",
-        "the name of a column",
-        reading.column_name,
+        "Column that orders records of equal values.", "the name of a column", reading.column_name
     )
     parts: "Iterable[Part | Mapping[str, Any]] | None" = None
     recipe: str | Path | Mapping[str, Any] | None = None
@@ -446,9 +412,6 @@ def arguments() -> tuple[Argument, ...]:
     """Return every argument, in the order in which a person is shown them.
 
     Methods from outside the package may have declared some of their own, or more choices.
-
-    >>> [argument.name for argument in arguments()][:4]
-    ['method', 'k', 'epsilon', 'delta']
     """
     # Where the registry is not loaded nobody has registered a method.
     registry = sys.modules.get("microveil.methods")
@@ -467,11 +430,7 @@ def arguments() -> tuple[Argument, ...]:
 
 
 def said(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said: None is nothing, and ``missing`` by column is ``never_missing``.
-
-    >>> said({"missing": {"WAGE": "never"}, "k": None})
-    {'never_missing': {'WAGE': 'never'}}
-    """
+    """Return what is said: None is nothing, and ``missing`` by column is ``never_missing``."""
     given = {name: value for name, value in asked.items() if value is not None}
     if isinstance(given.get("missing"), Mapping):
         read = DECLARED["never_missing"].checked

@@ -9,12 +9,7 @@ import numpy as np
 
 from microveil.errors import DataError, Problems, RequestError, gap
 from microveil.methods import METHODS, Method
-from microveil.protect.domains import (
-    interval_kind,
-    read_bounds,
-    read_categories,
-    read_resolution,
-)
+from microveil.protect.domains import interval_kind, read_bounds, read_categories, read_resolution
 from microveil.protect.request import Request
 from microveil.schema import (
     FINEST,
@@ -60,8 +55,7 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
     kind = table.kind(name)
     if not kind.is_numeric and request.learns:
         refuse_moments(table, name)
-        step = Fraction(1), Source.TYPE
-        return _undeclared(name, kind, step)
+        return Attribute(name=name, kind=kind, is_learnt=True)
     if not kind.is_numeric:
         if "categories" not in request.method.can:
             table.numbers(name)  # says why, in the words that fit
@@ -73,14 +67,17 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
             f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})"
             + _or_learn(request),
         )
-    problems, resolution, bounds = Problems(), (Fraction(1), Source.TYPE), None
+    problems, step, source, bounds = Problems(), Fraction(1), Source.TYPE, None
     with problems.noted():
-        resolution = _resolution_of(name, kind, request)
+        step, source = _resolution_of(name, kind, request)
     with problems.noted():
         bounds = _bounds_of(name, kind, request)
     problems.refuse()
-    attribute = replace(
-        _undeclared(name, kind, resolution),
+    attribute = Attribute(
+        name=name,
+        kind=kind,
+        resolution=step,
+        resolution_source=source,
         domain=bounds,
         is_learnt=bounds is None and request.learns,
     )
@@ -101,8 +98,6 @@ def _untyped(name: str, request: Request) -> Attribute:
     attribute = Attribute(
         name=name,
         kind=Kind.OTHER,
-        resolution=Fraction(1),
-        resolution_source=Source.TYPE,
         domain=bounds,
         is_learnt=bounds is None,
         kind_source=Source.LEARNT,
@@ -118,14 +113,6 @@ def _or_learn(request: Request) -> str:
     if "new table" not in request.method.can or request["domains"] != "learn":
         return ""
     return ", or allow a delta, and it is learnt: --delta 1e-9 (delta=1e-9)"
-
-
-def _undeclared(name: str, kind: Kind, resolution: tuple[Fraction, Source]) -> Attribute:
-    """Make the attribute of a column whose domain is learnt."""
-    step, source = resolution
-    return Attribute(
-        name=name, kind=kind, resolution=step, resolution_source=source, is_learnt=True
-    )
 
 
 def _resolution_of(name: str, kind: Kind, request: Request) -> tuple[Fraction, Source]:
@@ -332,13 +319,7 @@ def declared_categories(table: Table, name: str, request: Request) -> Categories
 
 
 def _categorical(table: Table, name: str, categories: Categories, method: Method) -> Attribute:
-    attribute = Attribute(
-        name=name,
-        kind=categories.kind,
-        resolution=Fraction(1),
-        resolution_source=Source.TYPE,
-        domain=categories,
-    )
+    attribute = Attribute(name=name, kind=categories.kind, domain=categories)
     if not attribute.kind.is_ranked and "categories" not in method.can:
         refuse_moments(table, name)
         raise RequestError(
@@ -351,11 +332,7 @@ def _categorical(table: Table, name: str, categories: Categories, method: Method
 
 
 def able_to_take_categories() -> str:
-    """Name the methods that take categories in no order, those over records apart.
-
-    >>> able_to_take_categories()
-    'pram, dp-synthetic, or over whole records kanon-dp, mdav, mdav-insensitive, v-mdav'
-    """
+    """Name the methods that take categories in no order, those over records apart."""
     able = [method for method in METHODS.values() if "categories" in method.can]
     together = [method.id for method in able if method.uses("blocks")]
     others = [method.id for method in able if method.id not in together]
@@ -376,15 +353,10 @@ def check_types(table: Table, types: Mapping[str, Kind]) -> None:
     problems = Problems()
     for name, kind in types.items():
         if name not in table.names:
-            problems.append(lacking_column(name, kind))
+            problems.append(_unlike(name, kind, "no such column"))
         elif table.kind(name) is not kind:
             problems.append(_unlike(name, kind, table.kind(name).value))
     problems.refuse()
-
-
-def lacking_column(name: str, kind: Kind) -> DataError:
-    """Return the error about a column that a recipe expects and a table has not."""
-    return _unlike(name, kind, "no such column")
 
 
 def _unlike(name: str, kind: Kind, found: str) -> DataError:

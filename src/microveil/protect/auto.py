@@ -14,15 +14,9 @@ from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.guarantee import Model, Scope
 from microveil.methods import METHODS, Method
 from microveil.protect.attributes import able_to_take_categories
-from microveil.protect.columns import (
-    Prepared,
-    categories_in_no_order,
-    check_enough,
-    chosen_names,
-    outlined,
-    prepare,
-)
+from microveil.protect.columns import Prepared, check_enough
 from microveil.protect.expectation import Option, all_expected, average, stand_in
+from microveil.protect.opening import categories_in_no_order, chosen_names, outlined, prepare
 from microveil.protect.parts import AUTO
 from microveil.protect.planning import (
     check_scope,
@@ -85,14 +79,9 @@ class Search:
 
 
 def chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
-    """Make a request of arguments, choosing what they leave to advice, and open a table for it."""
-    if asked.get("method") == AUTO:
-        found = _method_chosen(table, asked, progress)
-    elif asked.get("k") == AUTO:
-        found = _k_chosen(table, asked, progress)
-    else:
-        found = prepare(table, Request.of(asked), progress)
-    return replace(found, asked=asked)
+    """Choose what arguments leave to advice, k or method and k, and open a table for it."""
+    of_method = asked.get("method") == AUTO
+    return (_method_chosen if of_method else _k_chosen)(table, asked, progress)
 
 
 def _k_chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
@@ -225,11 +214,7 @@ def _best_for_rows(table: Any, asked: Mapping[str, Any]) -> Option:
         columns = stand_in(attributes, opened.n_records)
         search = Search(
             prepared=Prepared(
-                table=opened,
-                request=probe,
-                attributes=tuple(attributes),
-                held=columns,
-                left_out=(),
+                table=opened, request=probe, attributes=tuple(attributes), held=columns, left_out=()
             ),
             scope=Scope.ROW,
             least=Model.DIFFERENTIAL_PRIVACY,
@@ -289,9 +274,7 @@ def _candidates(asked: Mapping[str, Any], scope: str) -> Iterator[tuple[str, Ste
 
 
 def weigh(
-    search: Search,
-    asked: Mapping[str, Any],
-    candidates: Iterable[tuple[str, Steps]] | None = None,
+    search: Search, asked: Mapping[str, Any], candidates: Iterable[tuple[str, Steps]] | None = None
 ) -> list[Option]:
     """Weigh candidates that keep epsilon at a scope, by default all: each with its best k.
 
@@ -305,8 +288,7 @@ def weigh(
         if _suits(method, search.prepared.columns)
     ]
     return sorted(
-        (option for option in found if option is not None),
-        key=lambda option: option.over_variance,
+        (option for option in found if option is not None), key=lambda option: option.over_variance
     )
 
 

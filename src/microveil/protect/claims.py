@@ -4,7 +4,7 @@ The words of conditions stand in `guarantee/conditions.toml`.
 """
 
 import datetime
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -56,13 +56,17 @@ def guarantee_of(parts: Sequence[PartPlan], whole: Whole | None = None) -> Guara
         if "units" in request.method.can and unit.column is not None:
             unit = replace(unit, max_rows=table.n_records)
     shuffle, epsilon = _order(parts, whole), own["epsilon"]
+    # Labels of the file are released with attributes, or with columns that are kept.
+    labelled = bool(table.labels) and any(
+        released_labels(table, one.protected, kept, one.request.codes) for one in parts
+    )
     return Guarantee(
         **own,
         delta=sum((one.promise.delta for one in parts), Fraction(0)),
         rho=parts[0].promise.rho if whole is None else None,
         n_records=table.n_records,
         unit=unit,
-        conditions=tuple(conditions_of(parts, epsilon, kept, labelled=_is_labelled(parts, kept))),
+        conditions=tuple(conditions_of(parts, epsilon, kept, labelled=labelled)),
         attributes=tuple(terms for one in parts for terms in _terms(one)),
         parts=() if whole is None else tuple(map(_part_terms, parts)),
         randomness="os",
@@ -152,12 +156,6 @@ def _terms(one: PartPlan) -> Iterator[AttributeTerms]:
         yield AttributeTerms.of(part.attribute, share, one.request.method.id, stated)
 
 
-def _is_labelled(parts: Sequence[PartPlan], kept: tuple[str, ...]) -> bool:
-    """Whether labels of the file are released, with attributes or with columns that are kept."""
-    table = parts[0].prepared.table
-    return any(released_labels(table, one.protected, kept, one.request.codes) for one in parts)
-
-
 def _remarks(parts: Sequence[PartPlan], whole: Whole | None) -> Iterator[str]:
     """Yield what each part's method did, then what all did to cells and rows, then what some."""
     if whole is None:
@@ -176,11 +174,7 @@ def _remarks(parts: Sequence[PartPlan], whole: Whole | None) -> Iterator[str]:
 
 
 def conditions_of(
-    decided: Sequence[Promised],
-    epsilon: Fraction | None,
-    kept: tuple[str, ...],
-    *,
-    labelled: bool,
+    decided: Sequence[Promised], epsilon: Fraction | None, kept: tuple[str, ...], *, labelled: bool
 ) -> Iterator[Condition]:
     """Yield what a claim takes as given and leaves out, the methods' own first.
 
@@ -193,9 +187,6 @@ def conditions_of(
         if about:
             yield _named(condition_of(name, names=names), about, decided).at(scopes)
 
-    def of_parts(name: str, holds: Callable[[Promised], bool]) -> Iterator[Condition]:
-        yield from of(_names(filter(holds, decided)), name)
-
     yield from _of_methods(decided, scopes)
     for name in ("bounds", "categories", "resolution"):
         marked = [own.name for own in attributes if getattr(own, f"{name}_from_data")]
@@ -205,21 +196,20 @@ def conditions_of(
     if scopes and request.looked_at == Advised.DATA:  # said of the table: of all parts
         yield condition_of("parameters-looked-at")
     else:
-        yield from of_parts("parameters-chosen", lambda one: one.request.advised is Advised.DATA)
+        advised = [one for one in decided if one.request.advised is Advised.DATA]
+        yield from of(_names(advised), "parameters-chosen")
     keeping = [one for one in decided if one.request.missing == "keep"]
     reasons = [a.name for one in keeping for a in one.protected if a.reasons]
     yield from of(_names(keeping), "missing-reasons" if reasons else "missing-cells", reasons)
     yield from (own.at(scopes) for own in _of_unit(request))
-    yield from of_parts("repeated-people", _counts_records)
-    yield from of_parts("exact-cells", lambda one: exact_cells_of(one.request) == "allow")
+    by_records = [one for one in decided if one.promise.model is Model.K_ANONYMITY]
+    yield from of(_names(by_records) if request.unit is None else (), "repeated-people")
+    exact = [one for one in decided if exact_cells_of(one.request) == "allow"]
+    yield from of(_names(exact), "exact-cells")
     if labelled:
         yield condition_of("labels").at(scopes)
     if kept:
         yield condition_of("kept-columns", names=kept).at(scopes)
-
-
-def _counts_records(one: Promised) -> bool:
-    return one.promise.model is Model.K_ANONYMITY and one.request.unit is None
 
 
 def _names(decided: Iterable[Promised]) -> list[str]:

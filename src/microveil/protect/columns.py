@@ -1,42 +1,24 @@
-"""From a request and a table to the columns to protect, in whole units of their grids."""
+"""The columns that a request protects: read, in whole units of their grids, within domains."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from microveil.errors import DataError, Problems, RequestError
-from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
-from microveil.guarantee import Unit
-from microveil.protect.attributes import (
-    attribute_of,
-    check_types,
-    declared_categories,
-    is_ordered,
-    refuse_moments,
-)
+import numpy as np
+
+from microveil.errors import DataError, Problems
 from microveil.protect.parts import Whole
-from microveil.protect.record_rules import check_record_rules
-from microveil.protect.request import NO_LIMIT, Request
-from microveil.protect.units import Units, limited
-from microveil.schema import Attribute, Kind, Source
-from microveil.table import (
-    BoundsFromData,
-    GridColumn,
-    MissingCodes,
-    Table,
-    check_columns,
-    likely_identifier,
-    likely_person,
-    named_like_person,
-    numbers_of_attribute,
-    on_grid,
-    open_table,
-    words_of_attribute,
-)
-from microveil.table.table import check_kept
+from microveil.protect.request import Request
+from microveil.protect.units import Units
+from microveil.schema import Attribute, Kind, Source, written
+from microveil.table import GridColumn, Table, numbers_of_attribute, on_grid, words_of_attribute
+from microveil.table.table import counted_words
 from microveil.table.threads import in_threads
 from microveil.table.untyped import untyped_column
+
+# So many different values of a column are named.
+MOST = 20
 
 
 def silent(_step: str) -> None:
@@ -45,44 +27,20 @@ def silent(_step: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prepared:
-    """A table opened for a request, and the attributes that it protects.
-
-    Attributes
-    ----------
-    table : Table
-    request : Request
-        Of several parts that of the first.
-    asked : dict
-        The arguments of which the request was made.
-    attributes : tuple of Attribute
-        Those to protect, in the table's order.
-    left_out : tuple of str
-        Columns that are neither protected nor kept.
-    units : Units or None
-        Whose records they are, where all of a unit are protected together.
-    formulas : tuple of str
-        Columns to be released whose name, category or kept cell begins like a formula.
-    held : tuple of GridColumn or None
-        All columns on their grids, where they are at hand.
-    progress : callable
-        Gets the name of each step.
-    whole : Whole or None
-        What is asked of several parts together.
-    parts : tuple of Prepared
-        The columns of each of them.
-    """
+    """A table opened for a request, and the attributes that it protects."""
 
     table: Table
-    request: Request
-    attributes: tuple[Attribute, ...]
-    left_out: tuple[str, ...]
-    asked: Mapping[str, Any] = field(default_factory=dict)
-    units: Units | None = None
+    request: Request  # of several parts that of the first
+    attributes: tuple[Attribute, ...]  # those to protect, in the table's order
+    left_out: tuple[str, ...]  # columns that are neither protected nor kept
+    asked: Mapping[str, Any] = field(default_factory=dict)  # what the request was made of
+    units: Units | None = None  # whose records they are, where a unit's are protected together
+    # Columns to be released whose name, category or kept cell begins like a formula.
     formulas: tuple[str, ...] = ()
-    held: tuple[GridColumn, ...] | None = None
-    progress: Callable[[str], None] = silent
-    whole: Whole | None = None
-    parts: "tuple[Prepared, ...]" = ()
+    held: tuple[GridColumn, ...] | None = None  # all columns on their grids, where at hand
+    progress: Callable[[str], None] = silent  # gets the name of each step
+    whole: Whole | None = None  # what is asked of several parts together
+    parts: "tuple[Prepared, ...]" = ()  # the columns of each of them
 
     @property
     def each(self) -> "tuple[Prepared, ...]":
@@ -130,220 +88,6 @@ class Prepared:
             return self.held
         numbers = range(len(self.attributes))
         return tuple(in_threads(self.column, numbers, len(numbers) * self.table.n_records))
-
-
-class Opened(NamedTuple):
-    """A table that was opened, and limited to so many records of a unit, for several requests."""
-
-    table: Table
-    units: Units | None
-
-
-def open_for(
-    table: Any,
-    codes: MissingCodes,
-    unit: Unit,
-    stated: Mapping[str, Kind],
-    *,
-    outside: str,
-    seed: int | None,
-) -> Opened:
-    """Open a table for requests that protect the same units."""
-    # Where clusters count people, `_column` asks whether all values are one unit's.
-    whole = open_table(table, codes, stated, 1 if unit.max_rows == NO_LIMIT else unit.max_rows)
-    return Opened(*limited(whole, unit, outside=outside, seed=seed))
-
-
-def opened_for(table: Any, request: Request) -> Opened:
-    """Open a table for a request, unless it is open."""
-    if isinstance(table, Opened):
-        return table
-    return open_for(
-        table,
-        request.codes,
-        request.protected_unit,
-        request.stated,
-        outside=request.outside,
-        seed=request.seed,
-    )
-
-
-def prepare(
-    table: Any,
-    request: Request,
-    progress: Callable[[str], None] = silent,
-) -> Prepared:
-    """Open a table, unless it is open, and choose its columns; they are read when asked for."""
-    for_all = opened_for(table, request)
-    opened = for_all.table
-    problems = Problems()
-    attributes, left_out = _outline(opened, request, problems)
-    for name in request.keep:
-        with problems.noted():
-            if name in opened.names:
-                check_kept(opened, name)
-    if opened.n_records < request.k:
-        problems.append(DataError("table", "it has fewer records than k", "choose a smaller k"))
-    problems.refuse()
-    if request.learns:
-        request = replace(request, attributes=tuple(attribute.name for attribute in attributes))
-    return Prepared(
-        table=opened,
-        request=request,
-        attributes=tuple(attributes),
-        left_out=tuple(left_out),
-        units=for_all.units,
-        formulas=tuple(formulas_in(opened, attributes, request.keep)),
-        progress=progress,
-    )
-
-
-def chosen_names(table: Any, request: Request) -> list[str]:
-    """Name the attributes that a request protects, in the table's order."""
-    opened, problems = open_table(table, request.codes, request.stated), Problems()
-    names, _ = _chosen(opened, request, problems)
-    problems.refuse()
-    return names
-
-
-def categories_in_no_order(table: Any, request: Request) -> list[str]:
-    """Name the attributes of a request that are categories in no order, as declared."""
-    opened = open_table(table, request.codes, request.stated)
-    found = []
-    for name in chosen_names(opened, request):
-        categories = declared_categories(opened, name, request)
-        if categories is not None and not categories.kind.is_ranked:
-            refuse_moments(opened, name)
-            found.append(name)
-    return found
-
-
-def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list[str]]:
-    """Open a table and choose its columns, without a look at their values."""
-    opened, problems = opened_for(table, request).table, Problems()
-    attributes, left_out = _outline(opened, request, problems)
-    problems.refuse()
-    return opened, attributes, left_out
-
-
-def _outline(
-    table: Table, request: Request, problems: Problems
-) -> tuple[list[Attribute], list[str]]:
-    names, left_out = _chosen(table, request, problems)
-    attributes = list[Attribute]()
-    for name in names:
-        with problems.noted():
-            attributes.append(attribute_of(table, name, request))
-    check_record_rules(table, request, names, attributes, problems)
-    return attributes, left_out
-
-
-def formulas_in(
-    table: Table, attributes: Iterable[Attribute], keep: Collection[str]
-) -> Iterator[str]:
-    """Yield the columns to be released that hold text which a spreadsheet would run."""
-    listed = {attribute.name: attribute.categories for attribute in attributes}
-    reasons = {attribute.name: attribute.reasons for attribute in attributes}
-
-    def texts(name: str) -> Iterator[str]:
-        yield name
-        categories = listed.get(name)
-        yield from (categories and categories.words) or ()
-        yield from (code for code in reasons.get(name, ()) if isinstance(code, str))
-        yield from table.texts_beginning(name, FORMULA_SIGNS) if name in keep else ()
-
-    for name in table.names:
-        if (name in keep or name in listed) and any(map(begins_like_formula, texts(name))):
-            yield name
-
-
-def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[str], list[str]]:
-    """Return the attributes to protect, in the table's order, and the columns left out."""
-    domains = (
-        *request.bounds, *request.categories, *request.resolution, *request.missing_codes,
-        *request.unit_attributes, *request.never_missing,
-    )  # fmt: skip
-    named = (*(request.attributes or ()), *request.keep, *domains)
-    with problems.noted():
-        check_columns(table, named)
-    unknown = {*named} - {*table.names}
-    with problems.noted():
-        check_types(table, {n: kind for n, kind in request.types.items() if n not in unknown})
-    if request.attributes is not None:
-        # A recipe may name text with categories in no order, which only some methods protect.
-        skipped = {
-            name
-            for name, kind in request.types.items()
-            if kind is Kind.OTHER
-            and "categories" not in request.method.can
-            and not is_ordered(name, request)
-        }
-        names = [name for name in table.names if name in request.attributes and name not in skipped]
-    elif request.learns:
-        # By names alone: which columns are released must not hang on a value.
-        names = [
-            name
-            for name in table.names
-            if name not in (*request.keep, request.unit, request.record_id)
-            and not named_like_person(name)
-        ]
-    else:
-        names = [
-            name
-            for name in table.names
-            if name not in (*request.keep, request.unit)
-            and table.kind(name).is_numeric
-            and not likely_identifier(table, name)
-            and not likely_person(table, name)
-        ]
-    if not names and not problems:
-        problems.add(
-            "attributes",
-            "there is no attribute to protect"
-            + (
-                ": numeric columns of all-different whole numbers, and those named like a person's "
-                "number, are taken for identifiers"
-                if request.attributes is None
-                else ", in the list given or by the roles of the recipe"
-            ),
-            "name the attributes to protect",
-        )
-    problems.extend((*_alien_to_units(names, request), *_numbers_of_people(table, names, request)))
-    released = {*names, *request.keep, request.unit}
-    return names, [name for name in table.names if name not in released]
-
-
-def _numbers_of_people(
-    table: Table, names: Iterable[str], request: Request
-) -> Iterator[RequestError]:
-    """Refuse what looks like the number of a person, unless its domain says that it is none."""
-    for name in request.attributes or ():
-        bounds = request.bounds.get(name)
-        is_declared = bounds is not None and not isinstance(bounds, BoundsFromData)
-        if is_declared or name in request.categories or name not in names:
-            continue
-        is_number = table.kind(name).is_numeric and likely_person(table, name)
-        if is_number or (name in table.untyped and named_like_person(name)):
-            yield RequestError(
-                f"column '{name}'",
-                "it is named like a person's number, which says who somebody is and has no mean",
-                f"leave it out, name it as the unit (unit={name!r}, --unit {name}), or, if it is a "
-                f"quantity, declare its bounds (bounds={{{name!r}: (0, 99)}}, --bounds "
-                f"{name}=0:99)",
-            )
-
-
-def _alien_to_units(names: Collection[str], request: Request) -> Iterator[RequestError]:
-    """Refuse what is said of single attributes where it is not protected at all."""
-    # What a recipe names and its method leaves out is named among the attributes all the same.
-    protected = {*names, *(request.attributes or ())}
-    for argument in ("unit_attributes", "never_missing"):
-        for alien in (name for name in getattr(request, argument) if name not in protected):
-            yield RequestError(
-                f"{argument}, column '{alien}'",
-                "it is no protected attribute",
-                "name it among the attributes too, or leave it out",
-            )
 
 
 def _column(
@@ -437,3 +181,46 @@ def check_enough(columns: Iterable[GridColumn], request: Request) -> None:
                 "it has fewer values than k",
                 "choose a smaller k or leave it out",
             )
+
+
+def values_outside(prepared: Prepared) -> Iterator[str]:
+    """Yield a line for each attribute that has values outside its domain, with these values."""
+    for part in prepared.each:
+        for attribute in part.attributes:
+            if attribute.domain is None:
+                continue
+            found = sorted(
+                set(_outside(part.table, attribute)), key=lambda one: (isinstance(one, str), one)
+            )
+            if found:
+                more = f", and {len(found) - MOST} more" if len(found) > MOST else ""
+                domain = "bounds" if attribute.categories is None else "categories"
+                named = ", ".join(map(str, found[:MOST]))
+                yield (
+                    f"For the custodian only, values outside the {domain} of {attribute.name}: "
+                    f"{named}{more}"
+                )
+
+
+def _outside(table: Table, attribute: Attribute) -> Iterator[int | float | str]:
+    """Yield the values of an attribute that lie outside its domain, as people write them."""
+    categories = attribute.categories
+    if categories is not None and categories.words is not None:
+        yield from (
+            word for word in counted_words(table, attribute.name) if word not in categories.words
+        )
+        return
+    if categories is not None:
+        numbers = table.numbers(attribute.name)
+        present = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]
+        listed = {*categories.values}
+        yield from (value for value in np.unique(present).tolist() if value not in listed)
+        return
+    numbers = numbers_of_attribute(table, attribute)
+    own = on_grid(
+        numbers, replace(attribute, domain=None), keep_missing=True, clamp=False, may_be_empty=True
+    )
+    lower, upper = attribute.grid_bounds or (0, 0)
+    for value in np.unique(own.values[(own.values < lower) | (own.values > upper)]).tolist():
+        kind = Kind.WHOLE if attribute.kind is Kind.BOOLEAN else attribute.kind
+        yield written(value * attribute.resolution, kind)

@@ -212,19 +212,7 @@ def audit_of(planned: Plan) -> Audit:
 
 
 def accounted_of(planned: Plan) -> Accounted | None:
-    """Add up what a plan of a new table spends; None of a plan whose rows follow the original's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import microveil as mv
-    >>> ages = {"AGE": np.arange(300) % 90}
-    >>> planned = mv.plan(
-    ...     ages, method="dp-synthetic", epsilon=2, attributes="AGE", bounds={"AGE": (0, 120)}
-    ... )
-    >>> accounted_of(planned).total <= 2
-    True
-    """
+    """Add up what a plan of a new table spends; None of a plan whose rows follow the original's."""
     plan = planned.synthetic
     if plan is None:
         return None

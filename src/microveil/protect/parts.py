@@ -17,10 +17,10 @@ from microveil.methods import METHODS
 from microveil.protect import rules
 from microveil.protect.arguments import DECLARED, arguments, said
 from microveil.protect.domains import stated_kinds
-from microveil.protect.request import Request, read_each
+from microveil.protect.request import read_each
 from microveil.schema import Kind
 from microveil.table import MissingCodes
-from microveil.text import one_line
+from microveil.text import listed
 
 AUTO = "auto"
 # Said of the whole table, they hold for every part that says nothing else.
@@ -51,7 +51,7 @@ class Part:
     @property
     def named(self) -> str:
         """Its attributes, in a line."""
-        return ", ".join(map(one_line, self.attributes))
+        return listed(self.attributes)
 
 
 @stands_alone
@@ -122,7 +122,7 @@ def _part(given: Mapping[str, Any]) -> Part:
         raise RequestError(
             "part", "it has no attributes", "name those that its method protects: ['AGE', 'INCOME']"
         )
-    place, problems = f"part of {', '.join(map(one_line, attributes))}", Problems()
+    place, problems = f"part of {listed(attributes)}", Problems()
     known = {argument.name: argument.of_part for argument in arguments()}
     own = sorted(name for name, of_part in known.items() if of_part)
     for name in sorted(map(str, set(asked) - set(own))):
@@ -173,11 +173,7 @@ def read_parts(given: Any) -> tuple[Part, ...]:
 
 
 def named_attributes(asked: Mapping[str, Any]) -> list[str] | None:
-    """Return the attributes that arguments name, in parts or without; None where they name none.
-
-    >>> named_attributes({"parts": [{"attributes": ["AGE"], "method": "mdav", "k": 3}]})
-    ['AGE']
-    """
+    """Return the attributes that arguments name, in parts or without; None where they name none."""
     if asked.get("parts") is None:
         return list(asked["attributes"]) if "attributes" in asked else None
     return [name for one in read_parts(asked["parts"]) for name in one.attributes]
@@ -185,32 +181,19 @@ def named_attributes(asked: Mapping[str, Any]) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """What is asked of several parts, and of the table that they make together.
-
-    Attributes
-    ----------
-    parts : tuple of Part
-    asked : dict
-        What was said of the table, by argument, as it bears on the parts.
-    unit : Unit
-        Who is protected; a column without a number of records is for a part's request to say.
-    stated : dict of Kind
-        What columns hold by what is declared of them.
-    keep, scope, shuffle, unit_attributes, outside, seed, types, codes
-        As those of a request, for the table as a whole.
-    """
+    """What is asked of several parts, and of the table that they make together."""
 
     parts: tuple[Part, ...]
-    asked: Mapping[str, Any]
+    asked: Mapping[str, Any]  # what was said of the table, as it bears on the parts
     keep: tuple[str, ...]
     scope: str | None
     shuffle: str | None
-    unit: Unit
+    protected_unit: Unit  # a column without a number of records is for a part's request to say
     unit_attributes: tuple[str, ...]
     outside: str
     seed: int | None
     types: Mapping[str, Kind]
-    stated: Mapping[str, Kind]
+    stated: Mapping[str, Kind]  # what columns hold by what is declared of them
     codes: MissingCodes
 
     @classmethod
@@ -230,11 +213,20 @@ class Whole:
         rest = {n: v for n, v in given.items() if n not in ("keep", "scope", "shuffle")}
         if "never_missing" in rest:
             rest["never_missing"] = read["never_missing"]
-        whole = cls(parts=parts, asked=rest, **_of_table(read))
+        unit = Unit()
+        if read["unit"] is not None and read["max_rows"] is not None:
+            unit = Unit(column=read["unit"], max_rows=read["max_rows"])
+        declared = (read[name] for name in ("types", "bounds", "categories", "resolution"))
+        named = ("keep", "scope", "shuffle", "unit_attributes", "outside", "seed", "types")
+        whole = cls(
+            parts=parts,
+            asked=rest,
+            protected_unit=unit,
+            stated=stated_kinds(*declared),
+            codes=MissingCodes(by_column=read["missing_codes"], of_text=read["missing_values"]),
+            **{name: read[name] for name in named},
+        )
         problems += whole._wrong_together()
-        problems.refuse()
-        if len(parts) > 1:
-            whole._check_parts(problems)
         problems.refuse()
         return whole
 
@@ -274,13 +266,6 @@ class Whole:
         kept = {name: v for name, v in given.items() if v or name not in by_column}
         return {"attributes": list(names), **kept}
 
-    def _check_parts(self, problems: Problems) -> None:
-        """Note what is wrong with the request of each part that leaves nothing to advice."""
-        for number, (one, asked) in enumerate(zip(self.parts, self.requests(), strict=True), 1):
-            if asked.get("k") != AUTO:
-                with problems.noted(), in_part(number, one):
-                    Request.of(asked)
-
     def _wrong_together(self) -> Iterator[RequestError]:
         yield from rules.refused_looked_at(self.scope, self.asked.get("looked_at"))
         yield from rules.refused_twice(self.attributes, self.keep)
@@ -307,7 +292,8 @@ class Whole:
             )
         yield from rules.refused_shuffle(self.shuffle, self.keep)
         unit = self.asked.get("unit")
-        counting = [one for one in self.parts if _counts_units(one)]
+        by_units = {method.id for method in METHODS.values() if "units" in method.can}
+        counting = [one for one in self.parts if str(one.asked["method"]) in by_units]
         if unit is not None and counting and len(self.parts) > 1:
             yield RequestError(
                 "unit",
@@ -322,31 +308,13 @@ class Whole:
                 "place where rows are kept",
                 "leave it out of parts and keep",
             )
-        beside = unit or ", ".join(map(one_line, self.keep))
+        beside = unit or listed(self.keep)
         if apart and beside and len(self.parts) > 1:
             yield RequestError(
                 f"part of {apart[0].named}, shuffle",
                 f"its values would stand beside other people's in {beside}",
                 "leave out shuffle, or keep no column and name no unit beside it",
             )
-
-
-def _of_table(read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the arguments that were read is said of the table as a whole."""
-    is_unit = read["unit"] is not None and read["max_rows"] is not None
-    declared = (read[name] for name in ("types", "bounds", "categories", "resolution"))
-    named = ("keep", "scope", "shuffle", "unit_attributes", "outside", "seed", "types")
-    return {
-        **{name: read[name] for name in named},
-        "unit": Unit(column=read["unit"], max_rows=read["max_rows"]) if is_unit else Unit(),
-        "stated": stated_kinds(*declared),
-        "codes": MissingCodes(by_column=read["missing_codes"], of_text=read["missing_values"]),
-    }
-
-
-def _counts_units(one: Part) -> bool:
-    method = METHODS.get(str(one.asked["method"]))
-    return method is not None and "units" in method.can
 
 
 def _refuse_beside_parts(name: str, *, is_of_part: bool) -> None:
@@ -369,13 +337,7 @@ def _refuse_beside_parts(name: str, *, is_of_part: bool) -> None:
 
 @contextmanager
 def in_part(number: int, one: Part) -> Iterator[None]:
-    """Say of an error in which part it arose.
-
-    >>> with in_part(2, part("AGE", method="dp-um", k=3, epsilon=1)):
-    ...     raise RequestError("k", "it is odd", "pass 4")
-    Traceback (most recent call last):
-    microveil.errors.RequestError: part 2 (AGE), k: it is odd; pass 4.
-    """
+    """Say of an error in which part it arose."""
     try:
         yield
     except MicroveilError as error:

@@ -18,30 +18,16 @@ from microveil.table import Reasons, Table
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartPlan:
-    """What one method does and promises: of the whole release, or of its part.
-
-    Attributes
-    ----------
-    request : Request
-    prepared : Prepared
-    attributes : tuple of AttributePlan
-    synthetic : SyntheticPlan or None
-        Of a new table, whose attributes are drawn together.
-    promise : Promise
-        Of the method, as asked for.
-    reasons : dict of Reasons
-        By attribute: of cells that are released as missing the codes that stand in them.
-    pairs : ExpectedPairs or None
-        How many pairs of attributes a new table can measure.
-    """
+    """What one method does and promises: of the whole release, or of its part."""
 
     request: Request
     prepared: Prepared
     attributes: tuple[AttributePlan, ...]
-    synthetic: SyntheticPlan | None
-    promise: Promise
+    synthetic: SyntheticPlan | None  # of a new table, whose attributes are drawn together
+    promise: Promise  # of the method, as asked for
+    # By attribute: of cells that are released as missing the codes that stand in them.
     reasons: Mapping[str, Reasons] = field(default_factory=dict)
-    pairs: ExpectedPairs | None = None
+    pairs: ExpectedPairs | None = None  # how many pairs of attributes a new table can measure
 
     @property
     def protected(self) -> list[Attribute]:

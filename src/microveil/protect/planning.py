@@ -30,8 +30,8 @@ from microveil.table.threads import FEW_VALUES, in_threads
 NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
 
-# From the number of an attribute, its plan and the codes of its missing cells, to what is left.
-Draw = Callable[[int, SinglePlan, Reasons | None], AttributePlan]
+# From the plan of an attribute and the codes of its missing cells, to what is left.
+Draw = Callable[[SinglePlan, Reasons | None], AttributePlan]
 Plans = Callable[[Prepared, Choices, Draw], Sequence[AttributePlan]]
 
 
@@ -42,28 +42,27 @@ def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[At
     before the next, but for what is made of them.
     """
     request, numbers = prepared.request, range(len(prepared.attributes))
-    n_values = len(numbers) * prepared.table.n_records
-    keeps_reasons = request.missing == "keep"
-    if not takes_one_by_one(request):
+    n_records = prepared.table.n_records
+    n_values, at_once = len(numbers) * n_records, None
+    if takes_one_by_one(request):
+        columns = plans = None
+        at_once = columns_at_once(n_records, request.memory) if n_values > FEW_VALUES else 1
+    else:
         columns = prepared.columns
         prepared.progress("partitioning")
         plans = request.method.plan(columns, choices)
 
-        def of_joint(number: int) -> AttributePlan:
-            return made(number, plans[number], columns[number].reasons if keeps_reasons else None)
-
-        return in_threads(of_joint, numbers, n_values)
-
     def planned(number: int) -> AttributePlan:
-        column = prepared.column(number)
-        prepared.progress(f"partitioning {column.attribute.name}")
-        (plan,) = request.method.plan([column], choices)
-        reasons = column.reasons if keeps_reasons else None
+        column = prepared.column(number) if columns is None else columns[number]
+        if plans is None:
+            prepared.progress(f"partitioning {column.attribute.name}")
+            (plan,) = request.method.plan([column], choices)
+        else:
+            plan = plans[number]
+        reasons = column.reasons if request.missing == "keep" else None
         del column  # the plan holds what is drawn of
-        return made(number, plan, reasons)
+        return made(plan, reasons)
 
-    n_records = prepared.table.n_records
-    at_once = columns_at_once(n_records, request.memory) if n_values > FEW_VALUES else 1
     return in_threads(planned, numbers, n_values, at_once=at_once)
 
 
@@ -72,12 +71,11 @@ def takes_one_by_one(request: Request) -> bool:
     return "one by one" in request.method.can and request["partition"] != "mdav"
 
 
-def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
+def plan_of(prepared: Prepared, draw: Draw | None = None) -> Plan:
     """Plan a request; cells that come out exactly are refused by another step."""
     _check_memory(prepared)
-    own: Sequence[Draw | None] = draws or [None] * len(prepared.each)
     if prepared.whole is None:
-        part = plan_part(prepared, own[0])
+        part = plan_part(prepared, draw)
         check_scope(part.promise, part.request)
         return plan_from([part], prepared)
     parts = []
@@ -88,7 +86,7 @@ def plan_of(prepared: Prepared, draws: Sequence[Draw] | None = None) -> Plan:
         looked = any(own.read_from_data for own in columns.attributes)
         is_apart = columns.request.shuffle is not None and not looked
         with in_part(number, one):
-            parts.append(plan_part(columns, own[number - 1], joined=not is_apart))
+            parts.append(plan_part(columns, draw, joined=not is_apart))
     return plan_from(parts, prepared)
 
 
@@ -125,7 +123,7 @@ def plan_part(
         choices = replace(choices, units=prepared.units.of_record)
     synthetic, pairs, reasons = None, None, dict[str, Reasons]()
 
-    def kept(_number: int, plan: SinglePlan, codes: Reasons | None) -> AttributePlan:
+    def kept(plan: SinglePlan, codes: Reasons | None) -> AttributePlan:
         if codes is not None:
             reasons[plan.attribute.name] = codes
         return plan
@@ -362,8 +360,8 @@ def _promise(
             keeps=bool(request.keep) or joined,
         )
     )
-    listed_by_a_look = any(a.categories_from_data for a in attributes)
-    if promise.epsilon is None or not (_chosen_by_a_look(request) or listed_by_a_look):
+    looked = request.attributes is None or request.chosen_by_data
+    if promise.epsilon is None or not (looked or any(a.categories_from_data for a in attributes)):
         return promise
     # What was chosen or listed is released too, and one record can change it: no row scope.
     return replace(
@@ -371,7 +369,3 @@ def _promise(
         model=promise.model.at_most(Model.INDIVIDUAL),
         scopes=replace(promise.scopes, row=Cover()),
     )
-
-
-def _chosen_by_a_look(request: Request) -> bool:
-    return request.attributes is None or request.chosen_by_data

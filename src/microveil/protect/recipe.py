@@ -122,21 +122,8 @@ CHANGES: tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...] = (
 def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, Any]:
     """Read a recipe file, or its contents, as arguments of `protect`.
 
-    Parameters
-    ----------
-    recipe : str, Path or mapping
-    problems : Problems, optional
-        What is wrong is taken down there, and the rest is returned; else it is raised.
+    What is wrong is taken down among ``problems``, and the rest returned; or it is raised.
 
-    Raises
-    ------
-    FileError
-        If the file cannot be read or is not TOML.
-    RequestError
-        If an entry is unknown or of the wrong kind.
-
-    Examples
-    --------
     >>> entry = {"role": "confidential", "type": "whole number", "bounds": [0, 120]}
     >>> read_recipe({"k": 10, "attributes": {"AGE": entry}})
     {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': [0, 120]}}

@@ -26,8 +26,6 @@ def check_record_rules(
 
     ``attributes`` are those of them that are in order by themselves.
     """
-    if not request["rules"] or not request.method.uses("rules"):
-        return
     known = {attribute.name: attribute for attribute in attributes}
     kinds = {n: kind_in_rules(known[n]) if n in known else table.kind(n) for n in table.names}
     rules, before = list[RecordRule](), len(problems)

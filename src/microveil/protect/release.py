@@ -1,34 +1,19 @@
-"""Release: what is handed out, how it was made, and how both are written.
+"""Release: what is handed out, and for its custodian how it was made."""
 
-The two audiences are kept apart here. A `Release` writes what may be published to one
-folder and what depends on the data beyond it to the custodian's.
-"""
-
-import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
-import polars
-
-from microveil.errors import DataError, EngineError, RequestError, stands_alone
-from microveil.files import Format, named_format
-from microveil.files.folders import write_folders
-from microveil.files.formulas import begins_like_formula
-from microveil.files.parts import copy_parts
-from microveil.files.table_schema import SCHEMA_FILE, table_schema
-from microveil.files.table_writing import new_table
+from microveil.errors import RequestError, stands_alone
+from microveil.files import named_format
 from microveil.files.text import TextFormat
-from microveil.files.writing import collected, write_data
 from microveil.guarantee import Guarantee
-from microveil.ledger import Recording, ledger_place
 from microveil.noise.corrected_shares import CorrectedShares
 from microveil.protect.corrected import corrected_of
+from microveil.protect.writing import without_measurements, write_release
 from microveil.synthesis.measurements import Margins, Measurements, margins_of
 from microveil.table import ColumnSchema, MissingCodes, open_table
-from microveil.table.frames import is_of_spark
 from microveil.text.notebook import pictured
 
 if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame
@@ -264,7 +249,7 @@ class Release(Generic[Frame_co]):
         True
         """
         if self.measurements is None:
-            raise _without_measurements("margins", self.guarantee.method)
+            raise without_measurements("margins", self.guarantee.method)
         if not isinstance(confidence, float) or not 0 < confidence < 1:
             raise RequestError(
                 "confidence", "it must be above 0 and below 1", "pass for example confidence=0.95"
@@ -379,168 +364,17 @@ class Release(Generic[Frame_co]):
             If a folder exists and is not to be replaced, or cannot be written, or the ledger
             cannot be.
         """
-        form = named_format(format)
-        self.manifest.to_dict()  # before any file
-        measurements = self._publishable_measurements() if with_measurements else None
-        recording = self._recording(Path(folder), ledger)
-        data = _to_write(self.data, form.name, [text, into, escape_formulas or None])
-        if into is not None:
-            data = collected(data)
-        is_escaped = escape_formulas and form.is_text
-
-        def fill(public: Path, custodian: Path, table: str | None) -> None:
-            progress("writing the table")
-            path = public / f"data{form.suffixes[0]}"
-            output = {
-                "name": path.name,
-                "sha256": self._write_table(data, path, form, text, escaped=escape_formulas),
-                **({"formulas": "escaped"} if is_escaped else {}),
-                **({} if table is None else {"table": table}),
-            }
-            counted = None if recording is None else recording.expected().to_dict()
-            manifest = self.manifest.with_entries(output=output, ledger=counted)
-            contents = {
-                public / "guarantee.json": self.guarantee.to_dict(),
-                public / SCHEMA_FILE: self._said_beside(form, is_escaped=is_escaped),
-                public / "measurements.json": measurements,
-                public / "margins.json": measurements and self.margins().to_dict(),
-                custodian / "manifest.json": manifest.to_dict(),
-            }
-            pages = {
-                **{place: _json(own) for place, own in contents.items() if own is not None},
-                public / "guarantee.md": self.guarantee.statement(),
-                public / "report.html": public_report,
-                custodian / "report.html": (
-                    report(replace(self, manifest=manifest)) if callable(report) else report
-                ),
-            }
-            for place, page in pages.items():
-                if page is not None:
-                    place.write_text(page, encoding="utf-8", newline="\n")
-
-        with (
-            nullcontext() if recording is None else recording.counted() as announce,
-            new_table(into, data, overwrite=overwrite) as (table, appear),
-        ):
-
-            def announced() -> None:
-                if announce is not None:
-                    announce()  # first: what can be seen is counted
-                appear()
-
-            return write_folders(
-                Path(folder),
-                lambda public, custodian: fill(public, custodian, table),
-                overwrite=overwrite,
-                announce=announced,
-            )
-
-    def _write_table(
-        self, data: Any, path: Path, form: Format, text: TextFormat | None, *, escaped: bool
-    ) -> str:
-        """Write the table, and return its digest."""
-        if is_of_spark(data):
-            return copy_parts(data.inputFiles(), path)
-        labels = {name: column.labels for name, column in self.schema.items()}
-        return write_data(data, path, text=text, escape_formulas=escaped, form=form, labels=labels)
-
-    def _said_beside(self, form: Format, *, is_escaped: bool) -> dict[str, Any] | None:
-        """Describe the columns where the format has no place for their labels, named as in it."""
-        said = [column.labels for column in self.schema.values()]
-        if all(form.carries.kept(one) == one for one in said):
-            return None
-        return table_schema(_escaped(self.schema) if is_escaped else self.schema)
-
-    def _publishable_measurements(self) -> dict[str, Any]:
-        """Return the measurements with what their guarantee takes as given."""
-        refuse_measurements(
-            self.guarantee.method,
-            is_synthetic=self.measurements is not None,
-            is_seeded=self.guarantee.randomness == "seeded",
+        return write_release(
+            self,
+            Path(folder),
+            form=named_format(format),
+            text=text,
+            report=report,
+            public_report=public_report,
+            overwrite=overwrite,
+            ledger=ledger,
+            escape_formulas=escape_formulas,
+            with_measurements=with_measurements,
+            into=into,
+            progress=progress,
         )
-        assert self.measurements is not None  # noqa: S101 -- else it is refused
-        promised = self.guarantee.to_dict()
-        said = ("method", "epsilon", "delta", "rho", "conditions")
-        own = {name: promised[name] for name in said}
-        return {"schema": 1, **own, **self.measurements.to_dict()}
-
-    def _recording(self, folder: Path, ledger: str | Path | None) -> Recording | None:
-        population = self.population
-        place = ledger_place(folder, population, ledger)
-        if place is None or population is None:
-            return None
-        return Recording(
-            place=place,
-            guarantee=self.guarantee,
-            population=population,
-            folder=folder.name,
-            sha256=(self.manifest.to_dict().get("input") or {}).get("sha256"),
-        )
-
-
-def refuse_measurements(method: str, *, is_synthetic: bool, is_seeded: bool) -> None:
-    """Refuse to publish what a release was drawn from, where that is not noisy measurements."""
-    if not is_synthetic:
-        raise _without_measurements("with_measurements", method)
-    if is_seeded:
-        raise RequestError(
-            "with_measurements",
-            "a seed draws the noise: whoever knows it takes the noise off again",
-            "leave out the seed",
-        )
-
-
-def _to_write(data: Any, form: str, said: Sequence[Any]) -> Any:
-    """Return a table as polars has it; one of Spark's is written as it is or not at all."""
-    if not is_of_spark(data):
-        return _as_polars(data)
-    if form != "parquet" or any(one is not None for one in said):
-        raise EngineError(
-            "format",
-            "a table of Spark's is written as Parquet, and into no other place",
-            "pass format='parquet' (--format parquet), without what text and databases take",
-        )
-    return data
-
-
-def _without_measurements(place: str, method: str) -> RequestError:
-    return RequestError(
-        place,
-        f"{method} draws its release from the table, not from measurements",
-        "leave it out, or choose dp-synthetic",
-    )
-
-
-def _json(contents: Mapping[str, Any]) -> str:
-    return json.dumps(contents, indent=2, ensure_ascii=False) + "\n"
-
-
-def _escaped(schema: Mapping[str, ColumnSchema]) -> dict[str, ColumnSchema]:
-    """Name the columns as a file does whose formulas are escaped."""
-    return {
-        f"'{name}" if begins_like_formula(name.lstrip("'")) else name: column
-        for name, column in schema.items()
-    }
-
-
-def _words(cells: Any) -> Any:
-    """Return an array of text with empty cells, which numpy holds as objects, as text."""
-    listed = cells.tolist() if cells.dtype == object else [...]
-    is_text = all(cell is None or isinstance(cell, str) for cell in listed)
-    return polars.Series(listed, dtype=polars.String) if is_text else cells
-
-
-def _as_polars(data: Any) -> polars.DataFrame | polars.LazyFrame:
-    if isinstance(data, polars.DataFrame | polars.LazyFrame):
-        return data
-    if isinstance(data, Mapping):
-        return polars.DataFrame({name: _words(cells) for name, cells in data.items()})
-    import narwhals
-
-    try:
-        frame: polars.DataFrame = narwhals.from_native(data, eager_only=True).to_polars()
-    except Exception:  # noqa: BLE001 -- any library may stand behind the frame
-        raise DataError(
-            "columns kept", "a column holds values of several kinds", "make each of one kind"
-        ) from None
-    return frame

@@ -7,7 +7,7 @@ found of a release is in `measures.findings`.
 import datetime
 import functools
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
@@ -18,7 +18,6 @@ from microveil.files.formulas import begins_like_formula
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
 from microveil.methods.synthetic import DEEP_ENOUGH
-from microveil.noise.counts import NoisyCounts
 from microveil.protect.claims import as_value, declared_missing, released_labels
 from microveil.protect.draw import Drawn
 from microveil.protect.exact_audit import audit_of
@@ -26,9 +25,11 @@ from microveil.protect.expectation import Expectation, average, expectations
 from microveil.protect.notes import said
 from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.protect.release import Manifest, Release
+from microveil.protect.units import Units
 from microveil.schema import Kind, Source
+from microveil.synthesis.keeping import Repairs
 from microveil.synthesis.kinds import are_words_there, share_of_cells
-from microveil.synthesis.one_way import AttributeMeasured
+from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.table import (
     ColumnSchema,
@@ -64,11 +65,10 @@ def released(
         guarantee=planned.guarantee,
         notes=(
             *planned.notes,
-            *_of_learnt(drawn),
-            *_of_kinds(planned, drawn),
-            *_of_repairs(drawn),
+            *(() if drawn.measurements is None else _of_measured(planned, drawn.measurements)),
+            *(() if drawn.repairs is None else _of_repairs(drawn.measurements, drawn.repairs)),
             *notes,
-            *_of_labels(planned, schema),
+            *(_of_labels(planned, schema) if planned.table.labels else ()),
         ),
         schema=schema,
         manifest=Manifest(contents={**manifest, **entries}),
@@ -100,81 +100,58 @@ def _schema(planned: Plan, drawn: Drawn) -> dict[str, ColumnSchema]:
     return schema
 
 
-def _of_repairs(drawn: Drawn) -> Iterator[str]:
-    """Say which rules hold, and how many drawn records were changed for them: all of it public."""
-    if drawn.repairs is None or drawn.measurements is None:
-        return iter(())
-    rules = _in_a_line(f"'{rule}'" for rule in drawn.measurements.rules)
-    return said("notes", {"rules-kept": True}, rules=rules, **asdict(drawn.repairs))
-
-
-def _of_learnt(drawn: Drawn) -> Iterator[str]:
-    """Name the columns of which nothing was learnt, and those whose words begin like formulas."""
-    measured = () if drawn.measurements is None else drawn.measurements.attributes
-    names = [own.attribute.name for own in measured if own.is_unknown]
-    yield from said("notes", {"nothing-learnt": names}, names=_in_a_line(names))
-    words = {
-        own.attribute.name: (own.attribute.categories and own.attribute.categories.words) or ()
-        for own in measured
-        if own.attribute.domain_source is Source.LEARNT
-    }
-    found = [name for name, own in words.items() if any(map(begins_like_formula, own))]
-    yield from said("notes", {"formulas": found}, formulas=_in_a_line(found))
-
-
-def _of_kinds(planned: Plan, drawn: Drawn) -> Iterator[str]:
-    """Say what is to be known of kinds that were learnt, by what was measured: all of it public."""
-    untyped = _untyped(drawn)
-    parts = {part.attribute.name: part for part in planned.attributes}
-    mixed, words, rough = dict[str, float](), list[str](), list[str]()
-    for name, own, cells in untyped:
-        kind, part = own.attribute.kind, parts[name]
+def _of_measured(planned: Plan, measurements: Measurements) -> Iterator[str]:
+    """Say what is to be known of what was learnt, by what was measured: all of it public."""
+    unknown, formulas, words, rough = (list[str]() for _ in range(4))
+    shares, parts = list[str](), {part.attribute.name: part for part in planned.attributes}
+    for own in measurements.attributes:
+        attribute, part = own.attribute, parts[own.attribute.name]
+        name, kind, listed_words = attribute.name, attribute.kind, attribute.categories
+        if own.is_unknown:
+            unknown.append(name)
+        if attribute.domain_source is Source.LEARNT and listed_words is not None:
+            formulas += [name] if any(map(begins_like_formula, listed_words.words or ())) else []
+        if own.kinds is None or own.is_unknown:
+            continue
         assert isinstance(part, OneWayPlan)  # noqa: S101 -- of a new table
         if not kind.is_numeric:
-            share = share_of_cells(cells, Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
-            mixed |= {name: share} if share >= MOSTLY else {}
+            share = share_of_cells(own.kinds, Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
+            shares += [f"{one_line(name)} ({100 * share:.0f} %)"] if share >= MOSTLY else []
             continue
-        if are_words_there(cells):
-            words.append(name)
+        words += [name] if are_words_there(own.kinds) else []
         plan = part.of_kind(kind)
         rough += [name] if plan.is_number and plan.worth < DEEP_ENOUGH else []
-    shares = ", ".join(f"{one_line(name)} ({100 * share:.0f} %)" for name, share in mixed.items())
-    holds = {"kinds-mixed": mixed, "words-for-nothing": words, "rough": rough}
-    return said("notes", holds, mixed=shares, words=_in_a_line(words), rough=listed(rough))
+    found = {
+        "nothing-learnt": (unknown, {"names": listed(unknown)}),
+        "formulas": (formulas, {"formulas": listed(formulas)}),
+        "kinds-mixed": (shares, {"mixed": ", ".join(shares)}),
+        "words-for-nothing": (words, {"words": listed(words)}),
+        "rough": (rough, {"rough": listed(rough)}),
+    }
+    for note, (holds, about) in found.items():
+        yield from said("notes", {note: holds}, **about)
 
 
-def _untyped(drawn: Drawn) -> list[tuple[str, AttributeMeasured, NoisyCounts]]:
-    """Return what was measured of columns whose kind was learnt, but for those left out."""
-    measured = () if drawn.measurements is None else drawn.measurements.attributes
-    return [
-        (own.attribute.name, own, own.kinds)
-        for own in measured
-        if own.kinds is not None and not own.is_unknown
-    ]
+def _of_repairs(measurements: Measurements | None, repairs: Repairs) -> Iterator[str]:
+    """Say which rules hold, and how many drawn records were changed for them: all of it public."""
+    kept = () if measurements is None else measurements.rules
+    rules = listed(f"'{rule}'" for rule in kept)
+    return said("notes", {"rules-kept": kept}, rules=rules, **asdict(repairs))
 
 
 def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[str]:
     """Say which labels and codes of the file go out, and which are not declared."""
-    labels = planned.table.labels
+    labels, codes, coded = planned.table.labels, _declared_codes(planned), list[str]()
     left_out = [name for name in schema if name in labels and labels[name].n_left_out]
-    coded = _coded(planned)
-    yield from said("notes", {"labelled": any(own.labels.parts for own in schema.values())})
-    yield from said("notes", {"labels-left-out": left_out}, names=_in_a_line(left_out))
-    yield from said("notes", {"codes-undeclared": coded}, names=_in_a_line(coded))
-
-
-def _coded(planned: Plan) -> list[str]:
-    """Name the attributes with codes of missing answers that are neither declared nor listed."""
-    codes, found = _declared_codes(planned), []
     for attribute in (part.attribute for part in planned.attributes):
-        name = attribute.name
-        declared = declared_missing(planned.table, name, codes)
+        declared = declared_missing(planned.table, attribute.name, codes)
         # As a category of its own a code is what it is meant to be.
         declared |= {*attribute.categories.values} if attribute.categories else set()
-        of_file = planned.table.labels.get(name, Labels()).missing_codes
-        if {as_value(code) for code in of_file} - declared:
-            found.append(name)
-    return found
+        of_file = labels.get(attribute.name, Labels()).missing_codes
+        coded += [attribute.name] if {as_value(code) for code in of_file} - declared else []
+    yield from said("notes", {"labelled": any(own.labels.parts for own in schema.values())})
+    yield from said("notes", {"labels-left-out": left_out}, names=listed(left_out))
+    yield from said("notes", {"codes-undeclared": coded}, names=listed(coded))
 
 
 def _declared_codes(planned: Plan) -> MissingCodes:
@@ -187,23 +164,21 @@ def _manifest(planned: Plan, drawn: Drawn, progress: Callable[[str], None]) -> d
     progress("auditing")
     audited, expected = audit_of(planned), expectations(planned)
     requests = [part.request for part in planned.parts]
-    looks = _numeric_looks(planned) if requests[0].attributes is None else {}
+    looks = dict[str, str]()
+    if requests[0].attributes is None:  # why columns that were left out are text
+        found = {n: numeric_look_of(planned.table, n) for n in planned.prepared.left_out}
+        looks = {name: look for name, look in found.items() if look is not None}
     is_advised = any(request.advised is not None for request in requests)
     told = [
-        *_of_units(planned),
+        *(() if planned.units is None else _of_units(planned, planned.units)),
         *(sentence for part in planned.parts for sentence in _of_whole_records(part)),
         *_of_cells(planned),
         *_custodian({"advised-error": expected and is_advised}, error=average(expected)),
     ]
-    told += _of_cells_read(planned, drawn)
+    if drawn.measurements is not None:
+        told += _of_cells_read(planned, drawn.measurements)
     for name, look in looks.items():
         told += _custodian({"numeric-look": True}, name=name, look=look)
-    found: dict[str, Any] = {
-        "audit": audited.to_dict(),
-        "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
-    }
-    if looks:
-        found["numeric_looks"] = looks
     told += _of_hopeless(planned, expected)
     return {
         "schema": 1,
@@ -216,7 +191,9 @@ def _manifest(planned: Plan, drawn: Drawn, progress: Callable[[str], None]) -> d
         "guarantee": planned.guarantee.to_dict(),
         "notes": list(planned.notes),
         "custodian_notes": told,
-        **found,
+        "audit": audited.to_dict(),
+        "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
+        **({"numeric_looks": looks} if looks else {}),
         "versions": dict(_versions()),
     }
 
@@ -226,17 +203,12 @@ def _versions() -> Mapping[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in COMPONENTS}}
 
 
-def _numeric_looks(planned: Plan) -> dict[str, str]:
-    """Say of columns that were left out why they are text, where they look like numbers."""
-    names = planned.prepared.left_out
-    looks = {name: numeric_look_of(planned.table, name) for name in names}
-    return {name: look for name, look in looks.items() if look is not None}
-
-
-def _of_cells_read(planned: Plan, drawn: Drawn) -> Iterator[str]:
+def _of_cells_read(planned: Plan, measurements: Measurements) -> Iterator[str]:
     """Say how many cells are none of the kind of their column, and what text looks like."""
-    for name, own, _ in _untyped(drawn):
-        kind = own.attribute.kind
+    for own in measurements.attributes:
+        if own.kinds is None or own.is_unknown:
+            continue
+        name, kind = own.attribute.name, own.attribute.kind
         if not kind.is_numeric:
             look = numeric_look_of(planned.table, name)
             yield from _custodian({"text-look": look}, name=name, look=look)
@@ -250,14 +222,11 @@ def _of_cells_read(planned: Plan, drawn: Drawn) -> Iterator[str]:
         yield from _custodian(holds, name=name, kind=kind.value, odd=odd, n_words=n_words)
 
 
-def _of_units(planned: Plan) -> Iterator[str]:
+def _of_units(planned: Plan, units: Units) -> Iterator[str]:
     """Say which records were left out, and where what was declared one value a unit is not."""
-    units, n_records = planned.units, planned.table.n_records
-    if units is None:
-        return
-    most, n_dropped = units.unit.max_rows, units.n_dropped
-    about = {"n_dropped": n_dropped, "n_all": n_records + n_dropped, "most": most}
-    yield from _custodian({"cut": n_dropped}, **about)
+    n_all = planned.table.n_records + units.n_dropped
+    about = {"n_dropped": units.n_dropped, "n_all": n_all, "most": units.unit.max_rows}
+    yield from _custodian({"cut": units.n_dropped}, **about)
     for attribute in (part.attribute for part in planned.attributes if part.attribute.of_unit):
         n_units = units.differing(numbers_of_attribute(planned.table, attribute))
         name = one_line(attribute.name)
@@ -270,11 +239,9 @@ def _of_whole_records(part: PartPlan) -> Iterator[str]:
     masks = [mask for mask in found if mask is not None]
     if not part.request.method.uses("blocks") or len(masks) < len(part.attributes):
         return iter(())
-    n_empty = int(np.logical_and.reduce(masks).sum())
-    names = _in_a_line(own.attribute.name for own in part.attributes)
-    n_records = part.prepared.table.n_records
-    about = {"n_empty": n_empty, "n_records": n_records, "names": names}
-    return _custodian({"empty-records": n_empty}, **about)
+    n_empty, n_records = int(np.logical_and.reduce(masks).sum()), part.prepared.table.n_records
+    names = listed(own.attribute.name for own in part.attributes)
+    return _custodian({"empty-records": n_empty}, n_empty=n_empty, n_records=n_records, names=names)
 
 
 def _of_cells(planned: Plan) -> Iterator[str]:
@@ -308,7 +275,3 @@ def _of_hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> Iterator
     keeps = kept_scope(planned) is not None
     about = {"hopeless": worst and not keeps, "hopeless-advised": worst and keeps}
     return _custodian(about, worst=", ".join(worst))
-
-
-def _in_a_line(names: Iterable[str]) -> str:
-    return ", ".join(map(one_line, names))

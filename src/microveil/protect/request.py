@@ -41,15 +41,8 @@ class Advised(StrEnum):
 class Request:
     """A checked request: what does not need the table to be judged is in order.
 
-    Attributes are the arguments that every request may have (see `Arguments`), and
-
-    own : dict
-        Values of the arguments that methods have a step for, by name: those of this method as
-        chosen or at their defaults. ``request["partition"]`` is one of them.
-    unused : tuple of str
-        Arguments that were given and that the method has no use for.
-    advised : Advised or None
-        On what grounds parameters left to advice were chosen.
+    Attributes are the arguments that every request may have (see `Arguments`). Those that methods
+    have a step for are in ``own``, as chosen or by default: ``request["partition"]``.
     """
 
     method: Method
@@ -78,14 +71,14 @@ class Request:
     looked_at: str | None
     seed: int | None
     own: Mapping[str, Any]
-    unused: tuple[str, ...]
+    unused: tuple[str, ...]  # arguments that were given and that the method has no use for
     scope: str | None
     population: str | None
     engine: str
     memory: int | None
     scratch: str | None
     record_id: str | None
-    advised: Advised | None = None
+    advised: Advised | None = None  # on what grounds parameters left to advice were chosen
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of an argument of methods, None where there is none."""
@@ -176,26 +169,21 @@ class Request:
 
     def parameters(self) -> dict[str, Any]:
         """Return the request as plain values, for the manifest."""
-        values = {part.name: getattr(self, part.name) for part in fields(self)}
         written: dict[str, Any] = {}
-        for name, value in values.items():
+        for name in (part.name for part in fields(self)):
             if name == "own":
                 for step in sorted(of_methods().values(), key=lambda step: not step.choices):
                     own = self[step.name]
-                    written[step.name] = _written({} if step.by_column and not own else own)
+                    written[step.name] = _plain({} if step.by_column and not own else own)
             elif name != "unused":
-                written[name] = _written(value)
+                written[name] = _plain(getattr(self, name))
         if self["target"] is not None:
             written["target"] = _written_target(*self["target"])
         return written
 
 
 def offered(method: Method) -> list[Argument]:
-    """Return the arguments that a method has a step for, with its own choices and default.
-
-    >>> [(one.name, one.choices, one.default) for one in offered(METHODS["idp-vector"])]
-    [('partition', ('ranking', 'noise-aware'), 'ranking')]
-    """
+    """Return the arguments that a method has a step for, with its own choices and default."""
     known = {argument.name: argument for argument in arguments()}
     return [
         replace(known[name], choices=choices, default=choices[0]) if choices else known[name]
@@ -369,20 +357,14 @@ def _written_target(name: str, cut: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Method):
+        return value.id
     if isinstance(value, Ordered):
         return {"ordered": _plain(value.values)}
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     if isinstance(value, np.generic):
         value = value.item()
-    return value if isinstance(value, int | float) else str(value)
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, Method):
-        return value.id
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in value.items()}
-    return None if value is None else _plain(value)
+    return value if value is None or isinstance(value, int | float) else str(value)

@@ -17,20 +17,13 @@ from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED, Arguments, arguments, said
 from microveil.protect.attributes import check_types
 from microveil.protect.auto import chosen
-from microveil.protect.columns import (
-    Opened,
-    Prepared,
-    formulas_in,
-    open_for,
-    opened_for,
-    prepare,
-    silent,
-)
+from microveil.protect.columns import Prepared, silent
 from microveil.protect.declarations import accepted
+from microveil.protect.opening import formulas_in, opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
 from microveil.protect.recipe import OF_ALL, OF_COLUMNS, is_open, read_recipe, to_fill_in
 from microveil.protect.request import Request, read_each
-from microveil.table import check_columns, open_table
+from microveil.table import Table, check_columns, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
 
@@ -64,8 +57,9 @@ def takes(
             added = {name: value for name, value in asked.items() if name in its_own}
             of_recipe = {} if recipe is None else read_recipe(recipe, problems)
             both = without_dots(merged(of_recipe, asked), problems)
-            with problems.noted():
-                both = accepted(table, both, problems)
+            if not {"accept", "codebook"}.isdisjoint(both):
+                with problems.noted():
+                    both = accepted(table, both, problems)
             with written_as("arguments" if recipe is None else "recipe"):
                 refuse_all(table, both, problems)
                 return verb(table, both | added)
@@ -82,11 +76,7 @@ def takes(
 
 
 def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Let arguments override a recipe's; of those that go by column, column by column.
-
-    >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
-    {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
-    """
+    """Let arguments override a recipe's; of those that go by column, column by column."""
     given = said(asked)
     if "never_missing" in given:
         given["never_missing"] = DECLARED["never_missing"].checked(given["never_missing"])
@@ -97,11 +87,8 @@ def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
     # One attribute has one domain: the one given goes before the recipe's.
     for name, other in (("bounds", "categories"), ("categories", "bounds")):
         if isinstance(recipe.get(name), Mapping) and isinstance(given.get(other), Mapping):
-            both[name] = {
-                column: value
-                for column, value in both[name].items()
-                if column not in given[other] or column in given.get(name, {})
-            }
+            replaced = given[other].keys() - given.get(name, {}).keys()
+            both[name] = {c: value for c, value in both[name].items() if c not in replaced}
     wanted = given.get("attributes")
     if isinstance(wanted, list | tuple) and "budget" in recipe:
         # The recipe's weights of attributes that are not asked for this time fall away.
@@ -112,14 +99,7 @@ def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
 
 
 def without_dots(asked: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """Leave out what arguments say in dots, and take down that it is to be filled in.
-
-    >>> problems = Problems()
-    >>> without_dots({"k": 3, "bounds": {"AGE": (..., ...), "TAX": (0, 9)}}, problems)
-    {'k': 3, 'bounds': {'TAX': (0, 9)}}
-    >>> print(problems[0])
-    bounds of 'AGE': the dots stand for what you have to say; fill them in, or leave it out.
-    """
+    """Leave out what arguments say in dots, and take down that it is to be filled in."""
     left = dict(asked)
     for argument in OF_ALL:
         if is_open(asked.get(argument)):
@@ -127,12 +107,9 @@ def without_dots(asked: Mapping[str, Any], problems: Problems) -> dict[str, Any]
             problems.append(to_fill_in(argument))
     for argument in OF_COLUMNS:
         given = asked.get(argument)
-        if not isinstance(given, Mapping):
-            continue
-        open_ = [name for name, value in given.items() if is_open(value)]
-        problems += [to_fill_in(argument, name) for name in open_]
-        if open_:
-            left[argument] = {name: v for name, v in given.items() if name not in open_}
+        if isinstance(given, Mapping) and any(map(is_open, given.values())):
+            problems += [to_fill_in(argument, name) for name in given if is_open(given[name])]
+            left[argument] = {name: v for name, v in given.items() if not is_open(v)}
     return left
 
 
@@ -157,22 +134,11 @@ def settle(
 def _settled(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
     whole = None if asked.get("parts") is None else Whole.of(asked)
     if whole is None:
-        return chosen(table, {n: value for n, value in asked.items() if n != "parts"}, progress)
+        return _prepared(table, {n: v for n, v in asked.items() if n != "parts"}, progress)
     if len(whole.parts) == 1:
-        return chosen(table, whole.alone(), progress)
-    opened = _opened(table, whole)
-    parts = []
-    for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
-        with in_part(number, one):
-            parts.append(chosen(opened, own, progress))
-    return _together(opened, whole, parts)
-
-
-def _opened(table: Any, whole: Whole) -> Opened:
-    """Open the table once, for all parts: the same records of a unit stay in each."""
-    opened = open_for(
-        table, whole.codes, whole.unit, whole.stated, outside=whole.outside, seed=whole.seed
-    )
+        return _prepared(table, whole.alone(), progress)
+    # Opened once, for all parts: the same records of a unit stay in each.
+    opened, parts = opened_for(table, whole), []
     check_columns(opened.table, (*whole.attributes, *whole.keep))
     for name in ("bounds", "categories", "resolution", "missing_codes"):
         given = whole.asked.get(name)
@@ -180,12 +146,23 @@ def _opened(table: Any, whole: Whole) -> Opened:
     check_types(opened.table, whole.types)
     for name in whole.keep:
         check_kept(opened.table, name)
-    return opened
+    for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
+        with in_part(number, one):
+            parts.append(_prepared(opened, own, progress))
+    return _together(opened.table, whole, parts)
 
 
-def _together(opened: Opened, whole: Whole, parts: list[Prepared]) -> Prepared:
+def _prepared(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
+    """Make a request of arguments, choosing what they leave to advice, and open a table for it."""
+    if AUTO in (asked.get("method"), asked.get("k")):
+        found = chosen(table, asked, progress)
+    else:
+        found = prepare(table, Request.of(asked), progress)
+    return replace(found, asked=asked)
+
+
+def _together(table: Table, whole: Whole, parts: list[Prepared]) -> Prepared:
     """Put the columns of all parts together, in the table's order."""
-    table = opened.table
     attributes = {own.name: own for part in parts for own in part.attributes}
     released = {*whole.attributes, *whole.keep, parts[0].request.unit}
     return replace(
@@ -210,14 +187,7 @@ def refuse_all(table: Any, asked: Mapping[str, Any], problems: Problems) -> None
 
 
 def problems_of(table: Any, asked: Mapping[str, Any]) -> Problems:
-    """Find all that is wrong with a request of a table, without a look at values to protect.
-
-    >>> import numpy as np
-    >>> table = {"AGE": np.array([23, 35, 31]), "TAX": np.array([0.5, 1.5, 7.0])}
-    >>> asked = {"method": "dp-um", "epsilon": 1, "k": 9, "attributes": ["AGE", "TAX", "SEX"]}
-    >>> [problem.place for problem in problems_of(table, asked)]
-    ["column 'SEX'", "attribute 'AGE'", "attribute 'TAX'", "attribute 'TAX'", 'table']
-    """
+    """Find all that is wrong with a request of a table, without a look at values to protect."""
     problems = Problems()
     if asked.get("parts") is None:
         _add_of_request(table, {n: v for n, v in asked.items() if n != "parts"}, problems)

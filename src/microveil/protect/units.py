@@ -27,20 +27,11 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Units:
-    """Whose records a table holds: for the custodian.
-
-    Attributes
-    ----------
-    unit : Unit
-    of_record : int64 array (n_records,)
-        The number of each record's unit, from 0.
-    n_dropped : int
-        How many records were left out.
-    """
+    """Whose records a table holds: for the custodian."""
 
     unit: Unit
-    of_record: Whole
-    n_dropped: int
+    of_record: Whole  # the number of each record's unit, from 0
+    n_dropped: int  # how many records were left out
 
     def of_values(self, missing: NDArray[np.bool_] | None) -> Whole:
         """Return the unit of each record that has a value of an attribute."""
@@ -68,15 +59,12 @@ class Units:
         return numbers
 
 
-def limited(
-    table: Table, unit: Unit, *, outside: str, seed: int | None
-) -> tuple[Table, Units | None]:
+def limited(table: Table, unit: Unit, *, outside: str, seed: int | None) -> tuple[Table, Units]:
     """Leave out the records of a unit beyond those that it may have; see `rows_within`."""
-    if unit.column is None:
-        return table, None
-    check_columns(table, (unit.column,))
-    alike, absent = numbered_alike(table, unit.column)
-    place = f"column '{unit.column}'"
+    column = str(unit.column)
+    check_columns(table, (column,))
+    alike, absent = numbered_alike(table, column)
+    place = f"column '{column}'"
     if absent.any():
         raise DataError(
             f"{place}, {absent.sum()} records, the first is record {absent.argmax() + 1}",
@@ -95,7 +83,8 @@ def limited(
             'pass a larger max_rows, as publicly known, or outside="clamp" (--outside clamp) to '
             "leave out what is beyond, drawn without a look at the values",
         )
-    rows = rows_within(of_record, unit.max_rows, _source(seed))
+    # A stream of its own: the noise is drawn by another.
+    rows = rows_within(of_record, unit.max_rows, RandomSource.of(seed, " units"))
     kept = Units(unit=unit, of_record=of_record[rows], n_dropped=len(of_record) - len(rows))
     return records_taken(table, rows), kept
 
@@ -111,8 +100,3 @@ def rows_within(of_record: Whole, max_rows: int, source: RandomSource) -> Whole:
     place = np.arange(len(drawn)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     rows: Whole = np.sort(drawn[place < max_rows])
     return rows
-
-
-def _source(seed: int | None) -> RandomSource:
-    """Return a stream of its own: the noise is drawn by another."""
-    return RandomSource.of(seed, " units")

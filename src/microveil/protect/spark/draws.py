@@ -33,11 +33,7 @@ BLOCKS_OF_A_TASK = 4
 
 
 def drawn_release(
-    table: SparkTable,
-    draws: Mapping[str, Draw],
-    schema: Any,
-    seed: int | None,
-    scratch: Scratch,
+    table: SparkTable, draws: Mapping[str, Draw], schema: Any, seed: int | None, scratch: Scratch
 ) -> Any:
     """Draw for every record, and write the release of a schema once.
 

@@ -19,8 +19,9 @@ from microveil.methods.planned import AttributePlan, Figures, released_numbers
 from microveil.methods.planned import squares_about_rounded as about_rounded
 from microveil.noise.noise import RandomSource
 from microveil.protect.arguments import SPARK
-from microveil.protect.columns import Prepared, check_enough, outlined, prepare, refuse_few
+from microveil.protect.columns import Prepared, check_enough, refuse_few
 from microveil.protect.draw import Drawn, names_learnt
+from microveil.protect.opening import outlined, prepare
 from microveil.protect.plan import Plan
 from microveil.protect.planning import check_scope, plan_from, plan_part, refuse_exact_cells
 from microveil.protect.release import Release

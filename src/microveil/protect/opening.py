@@ -1,0 +1,226 @@
+"""A table opened for a request: which of its columns are protected, kept or left out."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from microveil.errors import DataError, Problems, RequestError
+from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
+from microveil.protect.attributes import (
+    attribute_of,
+    check_types,
+    declared_categories,
+    is_ordered,
+    refuse_moments,
+)
+from microveil.protect.columns import Prepared, silent
+from microveil.protect.parts import Whole
+from microveil.protect.record_rules import check_record_rules
+from microveil.protect.request import NO_LIMIT, Request
+from microveil.protect.units import Units, limited
+from microveil.schema import Attribute, Kind
+from microveil.table import (
+    BoundsFromData,
+    Table,
+    check_columns,
+    likely_identifier,
+    likely_person,
+    named_like_person,
+    open_table,
+)
+from microveil.table.table import check_kept
+
+
+class Opened(NamedTuple):
+    """A table that was opened, and limited to so many records of a unit, for several requests."""
+
+    table: Table
+    units: Units | None
+
+
+def opened_for(table: Any, request: Request | Whole) -> Opened:
+    """Open a table for requests that protect the same units, unless it is open."""
+    if isinstance(table, Opened):
+        return table
+    unit = request.protected_unit
+    # Where clusters count people, `Prepared` asks whether all values are one unit's.
+    most = 1 if unit.max_rows == NO_LIMIT else unit.max_rows
+    whole = open_table(table, request.codes, request.stated, most)
+    if unit.column is None:
+        return Opened(whole, None)
+    return Opened(*limited(whole, unit, outside=request.outside, seed=request.seed))
+
+
+def prepare(table: Any, request: Request, progress: Callable[[str], None] = silent) -> Prepared:
+    """Open a table, unless it is open, and choose its columns; they are read when asked for."""
+    for_all = opened_for(table, request)
+    opened = for_all.table
+    problems = Problems()
+    attributes, left_out = _outline(opened, request, problems)
+    for name in request.keep:
+        with problems.noted():
+            if name in opened.names:
+                check_kept(opened, name)
+    if opened.n_records < request.k:
+        problems.append(DataError("table", "it has fewer records than k", "choose a smaller k"))
+    problems.refuse()
+    if request.learns:
+        request = replace(request, attributes=tuple(attribute.name for attribute in attributes))
+    return Prepared(
+        table=opened,
+        request=request,
+        attributes=tuple(attributes),
+        left_out=tuple(left_out),
+        units=for_all.units,
+        formulas=tuple(formulas_in(opened, attributes, request.keep)),
+        progress=progress,
+    )
+
+
+def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list[str]]:
+    """Open a table and choose its columns, without a look at their values."""
+    opened, problems = opened_for(table, request).table, Problems()
+    attributes, left_out = _outline(opened, request, problems)
+    problems.refuse()
+    return opened, attributes, left_out
+
+
+def chosen_names(table: Any, request: Request) -> list[str]:
+    """Name the attributes that a request protects, in the table's order."""
+    opened, problems = open_table(table, request.codes, request.stated), Problems()
+    names, _ = _chosen(opened, request, problems)
+    problems.refuse()
+    return names
+
+
+def categories_in_no_order(table: Any, request: Request) -> list[str]:
+    """Name the attributes of a request that are categories in no order, as declared."""
+    opened = open_table(table, request.codes, request.stated)
+    found = []
+    for name in chosen_names(opened, request):
+        categories = declared_categories(opened, name, request)
+        if categories is not None and not categories.kind.is_ranked:
+            refuse_moments(opened, name)
+            found.append(name)
+    return found
+
+
+def _outline(
+    table: Table, request: Request, problems: Problems
+) -> tuple[list[Attribute], list[str]]:
+    names, left_out = _chosen(table, request, problems)
+    attributes = list[Attribute]()
+    for name in names:
+        with problems.noted():
+            attributes.append(attribute_of(table, name, request))
+    if request["rules"] and request.method.uses("rules"):
+        check_record_rules(table, request, names, attributes, problems)
+    return attributes, left_out
+
+
+def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[str], list[str]]:
+    """Return the attributes to protect, in the table's order, and the columns left out."""
+    domains = (
+        *request.bounds, *request.categories, *request.resolution, *request.missing_codes,
+        *request.unit_attributes, *request.never_missing,
+    )  # fmt: skip
+    named = (*(request.attributes or ()), *request.keep, *domains)
+    with problems.noted():
+        check_columns(table, named)
+    unknown = {*named} - {*table.names}
+    with problems.noted():
+        check_types(table, {n: kind for n, kind in request.types.items() if n not in unknown})
+    if request.attributes is not None:
+        # A recipe may name text with categories in no order, which only some methods protect.
+        skipped = {
+            name
+            for name, kind in request.types.items()
+            if kind is Kind.OTHER
+            and "categories" not in request.method.can
+            and not is_ordered(name, request)
+        }
+        names = [name for name in table.names if name in request.attributes and name not in skipped]
+    elif request.learns:
+        # By names alone: which columns are released must not hang on a value.
+        names = [
+            name
+            for name in table.names
+            if name not in (*request.keep, request.unit, request.record_id)
+            and not named_like_person(name)
+        ]
+    else:
+        names = [
+            name
+            for name in table.names
+            if name not in (*request.keep, request.unit)
+            and table.kind(name).is_numeric
+            and not likely_identifier(table, name)
+            and not likely_person(table, name)
+        ]
+    if not names and not problems:
+        problems.add(
+            "attributes",
+            "there is no attribute to protect"
+            + (
+                ": numeric columns of all-different whole numbers, and those named like a person's "
+                "number, are taken for identifiers"
+                if request.attributes is None
+                else ", in the list given or by the roles of the recipe"
+            ),
+            "name the attributes to protect",
+        )
+    problems.extend((*_alien_to_units(names, request), *_numbers_of_people(table, names, request)))
+    released = {*names, *request.keep, request.unit}
+    return names, [name for name in table.names if name not in released]
+
+
+def _numbers_of_people(
+    table: Table, names: Iterable[str], request: Request
+) -> Iterator[RequestError]:
+    """Refuse what looks like the number of a person, unless its domain says that it is none."""
+    for name in request.attributes or ():
+        bounds = request.bounds.get(name)
+        is_declared = bounds is not None and not isinstance(bounds, BoundsFromData)
+        if is_declared or name in request.categories or name not in names:
+            continue
+        is_number = table.kind(name).is_numeric and likely_person(table, name)
+        if is_number or (name in table.untyped and named_like_person(name)):
+            yield RequestError(
+                f"column '{name}'",
+                "it is named like a person's number, which says who somebody is and has no mean",
+                f"leave it out, name it as the unit (unit={name!r}, --unit {name}), or, if it is a "
+                f"quantity, declare its bounds (bounds={{{name!r}: (0, 99)}}, --bounds "
+                f"{name}=0:99)",
+            )
+
+
+def _alien_to_units(names: Collection[str], request: Request) -> Iterator[RequestError]:
+    """Refuse what is said of single attributes where it is not protected at all."""
+    # What a recipe names and its method leaves out is named among the attributes all the same.
+    protected = {*names, *(request.attributes or ())}
+    for argument in ("unit_attributes", "never_missing"):
+        for alien in (name for name in getattr(request, argument) if name not in protected):
+            yield RequestError(
+                f"{argument}, column '{alien}'",
+                "it is no protected attribute",
+                "name it among the attributes too, or leave it out",
+            )
+
+
+def formulas_in(
+    table: Table, attributes: Iterable[Attribute], keep: Collection[str]
+) -> Iterator[str]:
+    """Yield the columns to be released that hold text which a spreadsheet would run."""
+    listed = {attribute.name: attribute.categories for attribute in attributes}
+    reasons = {attribute.name: attribute.reasons for attribute in attributes}
+
+    def texts(name: str) -> Iterator[str]:
+        yield name
+        categories = listed.get(name)
+        yield from (categories and categories.words) or ()
+        yield from (code for code in reasons.get(name, ()) if isinstance(code, str))
+        yield from table.texts_beginning(name, FORMULA_SIGNS) if name in keep else ()
+
+    for name in table.names:
+        if (name in keep or name in listed) and any(map(begins_like_formula, texts(name))):
+            yield name
