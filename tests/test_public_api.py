@@ -117,8 +117,6 @@ def test_protect_loads_no_optional_library(second):
     loaded = set(second[1].split())
     assert {"numpy", "numba"} < loaded
     assert not loaded & set(OPTIONAL)
-    # It takes as long to load as the rest of a release, and recipes alone need it.
-    assert "pydantic" not in loaded
 
 
 def test_help_loads_nothing_heavy():

@@ -85,10 +85,10 @@ def test_every_kind_of_problem_stands_in_one_error():
         mv.protect(table, recipe=recipe, bounds={"missing": (0, 1)}, keep=["count2", "gone"])
     lines = str(refused.value).splitlines()
     for said in (
-        "entry 'attributes.amount1.resolution'", "epsilon",
+        "resolution of 'amount1'", "epsilon",
         "delta", "columns 'absent', 'gone', 'missing'", "column 'amount0'",
         "bounds, the domain of their values as publicly known: count0, amount0, count1, amount1",
-        "a resolution, the step to which values are rounded: amount0, amount1",
+        "a resolution, the step to which values are rounded: amount0",
         "fewer records than k", "attributes.word0.ordered", "[attributes.count0]",
     ):  # fmt: skip
         assert any(said in line for line in lines), (said, lines)

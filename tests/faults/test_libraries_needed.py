@@ -77,5 +77,5 @@ def test_messages_and_docs_name_the_extras_that_there_are():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.*")]
     texts = [path.read_text("utf-8") for path in pages if path.suffix in {".py", ".md", ".html"}]
     named = [name for text in texts for found in said.findall(text) for name in found if name]
-    told = {one for names in named for one in names.split(",")} - {"forbid"}  # pydantic's word
+    told = {one for names in named for one in names.split(",")}
     assert told == {"files", "report", "app", "spark"} < {*DECLARED["optional-dependencies"]}

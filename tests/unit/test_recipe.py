@@ -101,7 +101,6 @@ def test_a_recipe_that_is_wrong_is_refused(tmp_path, text):
     recipe.write_text(text)
     with pytest.raises(mv.MicroveilError, match="recipe") as caught:
         mv.protect(PEOPLE, recipe=recipe)
-    assert "pydantic" not in str(caught.value)
     assert caught.value.__context__ is None
 
 

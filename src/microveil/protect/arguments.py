@@ -6,7 +6,6 @@ the command line shows its flags without a method at hand.
 """
 # ruff: noqa: RUF009 -- `argument` makes a field of a dataclass
 
-import datetime
 import re
 import sys
 import warnings
@@ -34,8 +33,6 @@ OUTDATED = (
 COLUMNS = ("names of columns", reading.column_names, list)
 YES_OR_NO = ("yes or no", reading.yes_or_no, bool)
 TRUTH = {"true": True, "false": False}
-Number = int | float
-Point = int | float | datetime.date
 # What commands and recipes call something of their own.
 RESERVED = {
     "data", "output", "overwrite", "public_report", "custodian_report", "ledger", "format",
@@ -70,8 +67,6 @@ class Argument:
         The values that it may have, where they are listed.
     more : dict of (type, str)
         Flags that say a part of it, by name, with their help.
-    entry : type or None
-        What a recipe may hold there, where that is not what the flag takes.
     column : str
         Its key in a recipe's table of an attribute, where it is said there and not at the top.
     passes_over : bool
@@ -94,7 +89,6 @@ class Argument:
     flag: type | None = str
     choices: tuple[str, ...] = ()
     more: Mapping[str, tuple[type, str]] = field(default_factory=dict)
-    entry: Any = None
     column: str = ""
     passes_over: bool = False
     name: str = ""
@@ -169,16 +163,14 @@ class Arguments:
         "Least records in a cluster, or auto.",
         "a whole number of 1 or more, or auto",
         reading.cluster_size,
-        entry=int | Literal["auto"],
     )
     epsilon: "float | Fraction | None" = argument(
-        "The budget, above 0.", "a number above 0", reading.epsilon, entry=Number
+        "The budget, above 0.", "a number above 0", reading.epsilon
     )
     delta: "float | Fraction" = argument(
         "dp-synthetic: the chance epsilon leaves out.",
         "a number from 0 to below 1",
         reading.delta,
-        entry=Number,
         default=0,
     )
     scope: str | None = argument(
@@ -209,7 +201,6 @@ class Arguments:
         "by column two numbers or dates; of text a list of categories",
         reading.by_column,
         dict,
-        entry=tuple[Point, Point] | list[str],
         column="bounds",
     )
     categories: Mapping[str, Any] | None = argument(
@@ -218,7 +209,6 @@ class Arguments:
         reading.by_column,
         dict,
         more={"ordered": (dict, "Those in an order: NAME=low,middle,high.")},
-        entry=list[str | int | bool] | tuple[str, ...],
         column="categories",
     )
     resolution: Mapping[str, Any] | None = argument(
@@ -226,7 +216,6 @@ class Arguments:
         "by column a number above 0",
         reading.by_column,
         dict,
-        entry=Number,
         column="resolution",
     )
     accept: Literal["file"] | None = argument(
@@ -248,7 +237,6 @@ class Arguments:
         "names of columns",
         reading.never_missing,
         list,
-        entry=Literal["never"],
         column="missing",
     )
     missing_codes: Mapping[str, Any] | None = argument(
@@ -256,7 +244,6 @@ class Arguments:
         "by column a list of numbers, dates or text",
         reading.missing_codes,
         dict,
-        entry=list[Point | str],
         column="missing_codes",
     )
     missing_values: Iterable[str] = argument(
@@ -285,11 +272,7 @@ class Arguments:
         "kanon-dp: global or vector.", choices=("global", "local", "cluster-local", "vector")
     )
     blocks: Iterable[Iterable[str]] | None = argument(
-        "Columns microaggregated together; repeated.",
-        "lists of columns",
-        reading.blocks,
-        list,
-        entry=list[list[str]],
+        "Columns microaggregated together; repeated.", "lists of columns", reading.blocks, list
     )
     width: "float | Fraction | None" = argument(
         "k-pram, k-noise: the width of an interval.", "a number above 0", reading.width, float
@@ -306,14 +289,12 @@ class Arguments:
         "by column a matrix of probabilities, invariant or ordinal",
         reading.by_column,
         None,
-        entry=list[list[Number]] | Literal["invariant", "ordinal"],
         column="matrix",
     )
     target: str | Mapping[str, Any] | None = argument(
         "What others predict; NAME=50000 cuts it there.",
         "the name of a column, or one with a number",
         reading.target,
-        entry=str | dict[str, Number | datetime.date],
     )
     domains: str | None = argument(
         "Not declared: learn it, or declared: refuse.", choices=("learn", "declared")
@@ -327,7 +308,6 @@ class Arguments:
         reading.rules,
         None,
         more={"rule": (list, "A rule that records keep: 'TAX <= INCOME'.")},
-        entry=list[str],
         default=(),
     )
     n_records: int | None = argument(
@@ -339,7 +319,6 @@ class Arguments:
         "by column a number above 0",
         reading.by_column,
         dict,
-        entry=Number,
         column="budget",
     )
     isotonic: bool = argument("Put noisy means in order: more linkage.", *YES_OR_NO, default=False)
@@ -349,7 +328,6 @@ class Arguments:
         reading.shuffled,
         bool,
         more={"shuffle_columns": (bool, "Each column in an order of its own.")},
-        entry=bool | Literal["rows", "columns"],
     )
     looked_at: Literal["data", "public"] | None = argument(
         "The request was chosen by: data or public.", choices=("data", "public")
@@ -362,7 +340,6 @@ class Arguments:
         "by column whole number, decimal, yes/no, date or text",
         reading.column_kinds,
         None,
-        entry=Literal["whole number", "decimal", "yes/no", "date", "text"],
         column="type",
     )
     population: str | None = argument(
@@ -375,7 +352,6 @@ class Arguments:
         "Most memory, such as 2GB; else 4/5 of the free.",
         "a number of bytes, or text with MB or GB",
         reading.memory,
-        entry=str | int,
     )
     scratch: str | Path | None = argument(
         "A folder that driver and executors see.", "the path of a folder", reading.scratch

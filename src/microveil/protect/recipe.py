@@ -24,69 +24,26 @@ means something else by now is refused: a monthly run must not change its meanin
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import deepcopy
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import GenericAlias
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from microveil.errors import FileError, Problems, RequestError, gap, stands_alone
-from microveil.protect.arguments import DECLARED, Argument, Point, arguments
-from microveil.schema import Kind, Ordered, Role
+from microveil.errors import FileError, Problems, RequestError, gap, moved, stands_alone
+from microveil.protect.arguments import arguments
+from microveil.schema import COLUMN_KINDS, Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 
 Recipe = str | Path | Mapping[str, Any]
 
 # What gaps are closed by; see `microveil.errors`.
 OF_COLUMNS, OF_ALL = ("bounds", "resolution", "categories"), ("epsilon", "k")
-# How deep the entries of its tables lie: attributes.AGE.bounds.
-DEPTHS: Mapping[Any, int] = {"attributes": 3, "parts": 3, "file": 2}
-# What stands in a recipe for what a flag takes.
-ENTRIES = {str: str, int: int, float: int | float, bool: bool, list: list[str]}
-# What stands for the role and the type of an attribute as long as these are of another form.
-INSTEAD = {"role": Role.CONFIDENTIAL.value, "type": Kind.DECIMAL.value}
+# What a recipe holds beside arguments: of its file of text, and of lists of categories.
+OF_FILE = ("separator", "decimal", "encoding", "dates", "thousands")
+OF_LISTS = ("ordered", "categories_from_data")
+ROLES = [role.value for role in Role]
 # The version of recipes that are written, that of recipes that say none, and the first whose
 # recipes mean what they meant.
 VERSION, UNSAID, CHANGED = (0, 3), (0, 1), (0, 2)
-
-
-@cache
-def _form(known: tuple[Argument, ...]) -> Any:
-    """Make the form of a recipe: an entry for each argument, of its very kind, and no other."""
-    # It takes as long to load as the rest of a release, which needs none where no file is read.
-    from pydantic import ConfigDict, Strict, create_model
-
-    made = partial(create_model, __config__=ConfigDict(extra="forbid", strict=True))
-    text = (str | None, None)
-    # How the file is written that a recipe was proposed for, where it is one of text.
-    of_file = made(
-        "FileEntries", separator=text, decimal=text, encoding=text, dates=text, thousands=text
-    )
-    top: dict[str, Any] = {"microveil": text, "file": (of_file | None, None)}
-    of_attribute: dict[str, Any] = {"role": (Literal[*(role.value for role in Role)], ...)}
-    of_part: dict[str, Any] = {"attributes": (list[str], ...)}
-    for argument in known:
-        if argument.column == "role":
-            continue
-        entry = (argument.entry or ENTRIES[argument.flag or str]) | None
-        if argument.by_column:
-            of_attribute[argument.column] = (entry, None)
-        else:
-            top[argument.name] = (entry, None)
-        if argument.of_part:
-            of_part[argument.name] = (entry, None)
-    # Where the kinds of a file's columns are learnt, none is stated.
-    of_attribute["type"] = (DECLARED["types"].entry | None, None)
-    of_attribute["ordered"] = of_attribute["categories_from_data"] = (bool | None, None)
-    # TOML has lists and no pairs.
-    pair = Annotated[tuple[Point, Point], Strict(False)]  # noqa: FBT003 -- as it is read
-    of_attribute["bounds"] = (pair | list[str] | None, None)
-    attribute = made("Attribute", **of_attribute)
-    top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
-    part = made("Part", **of_part)
-    top["parts"] = (GenericAlias(list, (part,)) | None, None)
-    return made("Recipe", **top)
 
 
 def _numbers_protected(asked: Mapping[str, Any]) -> int:
@@ -129,17 +86,13 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
     {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': [0, 120]}}
     """
     found = Problems()
-    contents, written = _contents(recipe, found)
-    written.pop("file", None)  # said of the file, and no argument
-    version, entries = written.pop("microveil", None), written.pop("attributes")
-    learns = bool(written.get("delta")) and written.get("domains") != "declared"
-    has_lists = learns or not {"accept", "codebook"}.isdisjoint(written)
-    of_attributes = partial(_of_attributes, has_lists=has_lists)
-    asked = written | (of_attributes(entries, contents["attributes"]) if entries else {})
-    wrong = {problem.place for problem in found}
-    for name in (n for n in entries if f"recipe, entry 'attributes.{n}.type'" in wrong):
-        del asked["types"][name]  # what its column holds is for the table to say
-    found += _of_parts(asked.get("parts", ()), entries)
+    asked = _contents(recipe, found)
+    asked.pop("file", None)  # said of the file, and no argument
+    version, entries = asked.pop("microveil", None), asked.pop("attributes")
+    learns = bool(asked.get("delta")) and asked.get("domains") != "declared"
+    has_lists = learns or not {"accept", "codebook"}.isdisjoint(asked)
+    asked |= _of_attributes(entries, has_lists=has_lists) if entries else {}
+    found += _of_parts(asked.get("parts"), entries)
     if "parts" in asked:
         asked.pop("attributes", None)  # the parts name them
     found += [*_of_version(version, asked), *_of_entries(entries)]
@@ -151,68 +104,82 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
 def file_of_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, str]:
     """Read what a recipe says of how the file is written: its `TextFormat`."""
     found = Problems()
-    _, written = _contents(recipe, found)
+    file: dict[str, str] = _contents(recipe, found).get("file", {})
     found.refuse(into=problems)
-    return written.get("file") or {}
+    return file
 
 
 @stands_alone
 def roles_of_recipe(recipe: Recipe) -> dict[str, Role]:
     """Read what each attribute of a recipe is to whoever would find a person."""
     found = Problems()
-    _, written = _contents(recipe, found)
+    entries = _contents(recipe, found)["attributes"]
     found.refuse()
-    return {name: Role(entry["role"]) for name, entry in written["attributes"].items()}
+    return {name: Role(entry["role"]) for name, entry in entries.items()}
 
 
-def _contents(recipe: Recipe, problems: Problems) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """Return a recipe as it stands, and what it says; what has another form is left out of both."""
+def _contents(recipe: Recipe, problems: Problems) -> dict[str, Any]:
+    """Return what a recipe says; what has another form is taken down and left out."""
     if not isinstance(recipe, Mapping | str | Path):
         rule = "it is a file or what one holds"
         raise RequestError("recipe", rule, "pass recipe='recipe.toml', or a dict")
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
     contents = _without_dots(contents, problems)
-    parsed, odd = _parsed(contents)
+    known = {argument.name: argument for argument in arguments() if not argument.column}
+    found: dict[str, Any] = {"attributes": {}}
+    for name, value in contents.items():
+        if value is None:
+            continue
+        if name in ("attributes", "file") and isinstance(value, Mapping):
+            read = _attributes if name == "attributes" else _file
+            found[name] = read(value, problems)
+        elif name in known:
+            wrong = Problems()
+            if not (isinstance(value, str) and value == "auto"):
+                with wrong.noted():
+                    known[name].checked(value)
+            # What is wrong with a column, or with a method, is said of it later.
+            odd = [moved(one, f"recipe, entry '{name}'") for one in wrong if one.place == name]
+            problems += odd
+            found |= {} if odd else {name: value}
+        elif name in ("microveil", "parts"):
+            found[name] = value
+        else:
+            problems.append(_odd(name))
+    return found
+
+
+def _attributes(entries: Mapping[str, Any], problems: Problems) -> dict[str, dict[str, Any]]:
+    """Read what a recipe says of attributes; one of no role that there is counts as protected."""
+    keys = ["role", "type", *OF_LISTS, *(one.column for one in arguments() if one.by_column)]
+    found = {}
+    for name, entry in entries.items():
+        if not isinstance(entry, Mapping):
+            problems.append(_odd(f"attributes.{name}"))
+            continue
+        own = {"role": None} | {key: value for key, value in entry.items() if value is not None}
+        odd = [key for key in own if key not in keys]
+        odd += [key for key in OF_LISTS if not isinstance(own.get(key, True), bool)]
+        odd += ["type"] if own.get("type", Kind.WHOLE.value) not in COLUMN_KINDS else []
+        odd += ["role"] if own["role"] not in ROLES else []
+        problems += [_odd(f"attributes.{name}.{key}") for key in odd]
+        instead = {"role": Role.CONFIDENTIAL.value} if "role" in odd else {}
+        found[name] = {key: value for key, value in own.items() if key not in odd} | instead
+    return found
+
+
+def _file(entries: Mapping[str, Any], problems: Problems) -> dict[str, str]:
+    """Read what a recipe says of how its file of text is written."""
+    given = {key: value for key, value in entries.items() if value is not None}
+    odd = [key for key in given if key not in OF_FILE or not isinstance(given[key], str)]
+    problems += [_odd(f"file.{key}") for key in odd]
+    return {key: value for key, value in given.items() if key not in odd}
+
+
+def _odd(place: str) -> RequestError:
     rule = "it is unknown or of the wrong kind"
     remedy = "see microveil inspect for a recipe that is in order"
-    for place in odd.values():
-        problems.add(f"recipe, entry '{place}'", rule, remedy)
-    while odd:  # what is left may show more
-        contents = _without(contents, odd)
-        parsed, odd = _parsed(contents)
-    assert parsed is not None  # noqa: S101 -- a recipe of nothing is in order
-    return contents, parsed.model_dump(exclude_none=True)
-
-
-def _parsed(contents: Mapping[str, Any]) -> tuple[Any, dict[tuple[Any, ...], str]]:
-    """Hold a recipe against its form; or return its entries of another form, each with its path."""
-    from pydantic import ValidationError
-
-    try:
-        return _form(arguments()).model_validate(dict(contents)), {}
-    except ValidationError as error:
-        places: dict[tuple[Any, ...], str] = {}
-        for found in error.errors(include_url=False, include_input=False):
-            # Behind an entry stands what it might have been, an error for each.
-            entry = found["loc"][: DEPTHS.get(found["loc"][0], 1)]
-            places[entry] = ".".join(map(str, entry))
-        return None, places
-
-
-def _without(contents: Mapping[str, Any], places: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
-    """Leave entries out of a recipe; a column is then protected, as what its table says it is."""
-    left = deepcopy(dict(contents))
-    for *path, last in places:
-        inner: Any = left
-        for key in path:
-            inner = inner[key]
-        if len(path) == 2 and last in INSTEAD:
-            inner[last] = INSTEAD[last]
-        elif path[:1] == ["parts"]:
-            left.pop("parts", None)
-        else:
-            inner.pop(last, None)
-    return left
+    return RequestError(f"recipe, entry '{place}'", rule, remedy)
 
 
 def is_open(value: Any) -> bool:
@@ -266,12 +233,13 @@ def _load(path: Path) -> dict[str, Any]:
         raise FileError(f"{path}", "the recipe cannot be read", "check path and rights") from None
 
 
-def _of_version(written: str | None, asked: Mapping[str, Any]) -> Iterator[RequestError]:
+def _of_version(written: Any, asked: Mapping[str, Any]) -> Iterator[RequestError]:
     """Refuse a recipe of a later version, and one of an earlier one whose meaning changed."""
     current = ".".join(map(str, VERSION))
     place, version = "recipe, entry 'microveil'", UNSAID
     if written is not None:
-        if not re.fullmatch(r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?", written):
+        form = r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?"
+        if not isinstance(written, str) or not re.fullmatch(form, written):
             yield RequestError(place, "it is a version", f'write microveil = "{current}"')
             return
         major, minor = written.split(".")[:2]
@@ -310,11 +278,11 @@ def _of_entries(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[RequestErr
             )
 
 
-def _of_parts(
-    parts: Iterable[Mapping[str, Any]], entries: Mapping[str, Mapping[str, Any]]
-) -> Iterator[RequestError]:
+def _of_parts(parts: Any, entries: Mapping[str, Mapping[str, Any]]) -> Iterator[RequestError]:
     """Refuse parts that protect what the roles of the same recipe leave out, or keep."""
-    for name in (name for part in parts for name in part["attributes"]):
+    tables = parts if isinstance(parts, list | tuple) else ()
+    named = [part.get("attributes") for part in tables if isinstance(part, Mapping)]
+    for name in (name for names in named if isinstance(names, list | tuple) for name in names):
         role = entries[name]["role"] if name in entries else None
         if role in (Role.IDENTIFIER, Role.NON_CONFIDENTIAL, Role.WEIGHT):
             fate = "kept as it is" if role == Role.NON_CONFIDENTIAL else "left out"
@@ -325,9 +293,7 @@ def _of_parts(
             )
 
 
-def _of_attributes(
-    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any], *, has_lists: bool
-) -> dict[str, Any]:
+def _of_attributes(entries: Mapping[str, Mapping[str, Any]], *, has_lists: bool) -> dict[str, Any]:
     """Make arguments of what a recipe says of attributes.
 
     Values are the objects as given: some are marked as read from the data. Text needs no list of
@@ -345,7 +311,7 @@ def _of_attributes(
         if not argument.by_column or argument.name in asked:
             continue
         key = argument.column
-        values = {n: given[n][key] for n in chosen if given[n].get(key) is not None}
+        values = {n: entries[n][key] for n in chosen if key in entries[n]}
         if argument.name == "categories":
             values = {name: _marked(listed, entries[name]) for name, listed in values.items()}
         if values:
@@ -362,6 +328,8 @@ def _is_protected(entry: Mapping[str, Any], *, has_lists: bool) -> bool:
 
 def _marked(listed: Any, entry: Mapping[str, Any]) -> Any:
     """Mark a list of categories as ordered, or as read from the data."""
+    if not isinstance(listed, list | tuple):  # it is refused where its column is read
+        return listed
     if entry.get("categories_from_data"):
         return CategoriesFromData(listed)
     return Ordered(tuple(listed)) if entry.get("ordered") else listed
