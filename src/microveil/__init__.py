@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
     from microveil.files.labelled import read
     from microveil.guarantee import Guarantee
-    from microveil.measures import Assessment
     from microveil.measures.assess import assess
+    from microveil.measures.assessment import Assessment
     from microveil.measures.attack import attack
-    from microveil.measures.attacks import AttackReport
+    from microveil.measures.attacks.outcome import AttackReport
     from microveil.methods import methods
     from microveil.protect.parts import Part, part
     from microveil.protect.plan import Plan
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
 _HOMES = {
     "Advice": "audit.advice",
-    "Assessment": "measures",
-    "AttackReport": "measures.attacks",
+    "Assessment": "measures.assessment",
+    "AttackReport": "measures.attacks.outcome",
     "Audit": "protect.exact_audit",
     "Comparison": "compare",
     "DataError": "errors",

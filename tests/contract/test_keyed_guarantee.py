@@ -6,7 +6,7 @@ Releases of 0.2 in Spark were drawn so; `test_saved.py` reads the certificate of
 import numpy as np
 
 import microveil as mv
-from microveil.measures.promised import promised
+from microveil.measures.key_figures import promised
 
 PEOPLE = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "SEX": np.array([1, 0, 1, 1, 0, 0])}
 AGE = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120)}, "epsilon": 1}

@@ -8,7 +8,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.measures.promised import guarantee_beside, measurements_beside
+from microveil.measures.opening import guarantee_beside, measurements_beside
 
 BUDGET = {"epsilon": 3, "delta": 1e-9}
 N = 6000

@@ -22,7 +22,7 @@ from microveil.commands.files import look_at_file, protect_file
 from microveil.commands.measuring import assess_files
 from microveil.files.labelled import labelled
 from microveil.guarantee.budget import concentrated_budget
-from microveil.measures.promised import guarantee_beside, measurements_beside
+from microveil.measures.opening import guarantee_beside, measurements_beside
 from microveil.noise.noise import RandomSource
 from microveil.protect.planning import plan_of
 from microveil.protect.settling import settle

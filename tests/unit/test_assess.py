@@ -13,11 +13,10 @@ import microveil as mv
 from command import run
 from microveil.commands.measuring import assess_files
 from microveil.errors import DataError, RequestError
-from microveil.measures import guarantee_beside
 from microveil.measures.analyses import named_classifier
-from microveil.measures.classification import threshold_classes
-from microveil.measures.learning import compare_classification
+from microveil.measures.learning import compare_classification, threshold_classes
 from microveil.measures.linkage import RECORD_LINKAGE
+from microveil.measures.opening import guarantee_beside
 from microveil.measures.propensity import propensity
 from microveil.measures.regression import compare_regressions
 from microveil.report import custodian_report

@@ -14,8 +14,8 @@ import microveil as mv
 from command import run
 from microveil.commands.measuring import assess_files, attack_files
 from microveil.errors import DataError, RequestError
-from microveil.measures import has_pairs
 from microveil.measures.attack import attack
+from microveil.measures.opening import has_pairs
 from microveil.schema import Kind
 from reference import distributions as oracle
 

@@ -14,8 +14,8 @@ from command import run
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures import linkage as candidates
 from microveil.measures.attack import attack
-from microveil.measures.attacks import Records, Setting
 from microveil.measures.attacks.membership import membership
+from microveil.measures.attacks.outcome import Records, Setting
 
 CLOSEST = "distance to the closest record"
 PAIRED = {

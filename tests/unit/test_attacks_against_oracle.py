@@ -9,17 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microveil.measures.attacks import (
-    Records,
-    Setting,
-    closest_record,
+from microveil.measures.attacks.membership import area_under_curve, closest_record
+from microveil.measures.attacks.outcome import Records, Setting
+from microveil.measures.attacks.rows import (
+    chance_of_sharing,
     inference,
     interval_disclosure,
     linkability,
     linkage,
 )
-from microveil.measures.attacks.inference import chance_of_sharing
-from microveil.measures.attacks.membership import area_under_curve
 from microveil.measures.attacks.singling_out import Predicates, chance_of_one, singling_out
 from microveil.measures.estimates import success_rate
 from microveil.measures.nearest import Rows, standard_weights
@@ -269,7 +267,7 @@ def test_many_leaves_hide_no_nearer_row(n_attributes, neighbours):
     weights = standard_weights(rows, is_category)
     search = Rows.arrange(rows, weights, is_category)
     found = search.distances(people, neighbours=neighbours)
-    counts = search.count_at(people, found)
+    counts = search.count_at(people, found, np.zeros(len(rows)), np.zeros((len(people), 2)))
     firsts = search.first_at(people, found)
     for person, distance, count, first in zip(
         people.tolist(), found, counts[:, 0], firsts, strict=True

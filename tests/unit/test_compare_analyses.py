@@ -21,8 +21,11 @@ import microveil as mv
 from microveil.compare import Comparison, compare, running
 from microveil.compare.columns import Measures, of_class
 from microveil.errors import DataError, FileError, RequestError
-from microveil.measures.classification import ClassificationTask, threshold_classes
-from microveil.measures.learning import compare_classification
+from microveil.measures.learning import (
+    ClassificationTask,
+    compare_classification,
+    threshold_classes,
+)
 from microveil.measures.linkage import CHANCE
 from microveil.measures.propensity import propensity
 from microveil.measures.regression import compare_regressions

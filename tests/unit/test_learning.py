@@ -19,8 +19,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
 from microveil.measures.base import plain
-from microveil.measures.classification import classification_task, f_measures, threshold_classes
-from microveil.measures.learning import compare_classification, mean_over_seeds
+from microveil.measures.learning import (
+    classification_task,
+    compare_classification,
+    f_measures,
+    mean_over_seeds,
+    threshold_classes,
+)
 
 TREE = DecisionTreeClassifier(max_features=1)
 

@@ -8,7 +8,7 @@ import pytest
 
 import microveil as mv
 from microveil.commands.measuring import assess_files
-from microveil.measures import guarantee_beside, measurements_beside
+from microveil.measures.opening import guarantee_beside, measurements_beside
 from microveil.measures.subgroup_margins import (
     MOST_CELLS,
     TRIALS,

@@ -5,8 +5,11 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.measures.classification import classification_task, threshold_classes
-from microveil.measures.learning import compare_classification
+from microveil.measures.learning import (
+    classification_task,
+    compare_classification,
+    threshold_classes,
+)
 
 pytestmark = pytest.mark.reference
 ATTRIBUTES = [

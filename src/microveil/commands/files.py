@@ -31,7 +31,7 @@ from microveil.files.text import TextFormat
 from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.measures.findings import release_findings, warnings_of
-from microveil.measures.promised import codes_in_release
+from microveil.measures.opening import codes_in_release
 from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.columns import Prepared, values_outside
 from microveil.protect.draw import Drawn, plan_and_draw

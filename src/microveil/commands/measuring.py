@@ -24,10 +24,11 @@ from microveil.files.outline import outline_of
 from microveil.files.reading import OpenedFile, of_each, open_file
 from microveil.files.text import TextFormat
 from microveil.guarantee import Guarantee
-from microveil.measures import Assessment, guarantee_beside, has_pairs, measurements_beside
 from microveil.measures.assess import assess
+from microveil.measures.assessment import Assessment
 from microveil.measures.attack import attack
-from microveil.measures.attacks import AttackReport
+from microveil.measures.attacks.outcome import AttackReport
+from microveil.measures.opening import guarantee_beside, has_pairs, measurements_beside
 from microveil.schema import Kind, Source
 from microveil.table import open_table
 

@@ -20,8 +20,14 @@ from microveil.compare.columns import UNPAIRED, Measures, of_class, without_pair
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures.analyses import Analyses
 from microveil.measures.base import By, Measure
-from microveil.measures.classification import ClassificationTask, classification_task
-from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL, text_of_estimator
+from microveil.measures.learning import (
+    F_MAJORITY,
+    F_MEASURE,
+    F_ORIGINAL,
+    ClassificationTask,
+    classification_task,
+    text_of_estimator,
+)
 from microveil.measures.registry import Attempt, measured
 from microveil.measures.tables import OF_NUMBERS, Codes, Tables
 from microveil.protect.columns import Prepared

@@ -1,8 +1,7 @@
 """The analyses that a table is put through to see whether they still come out.
 
-Three questions as arguments of a verb: what a classifier learns (see
-`learning`), what a regression estimates (`regression`), and whether a model tells the tables
-apart (`propensity`).
+Three questions as arguments of a verb: what a classifier learns (see `learning`), what a regression
+estimates (`regression`), and whether a model tells the tables apart (`propensity`).
 """
 
 import datetime
@@ -15,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.classification import threshold_classes
 from microveil.measures.formula import parse_formula
+from microveil.measures.learning import threshold_classes
 from microveil.schema import EPOCH, Kind, written
 from microveil.table import Column, Table, check_columns, column_of, numbers_of
 
@@ -41,14 +40,13 @@ class Analyses:
     def of(cls, **given: Any) -> "Analyses":
         """Check what a user asks for."""
         asked = cls(**given)
-        for name, needed, argument in (
-            ("threshold", asked.classes, "it needs a class attribute: pass classes='INCOME'"),
-            ("estimator", asked.classes, "it needs a class attribute: pass classes='INCOME'"),
-            ("logistic", asked.formula, "it needs a formula: pass formula='Y ~ A + B'"),
+        for name, needed, rule, remedy in (
+            ("threshold", asked.classes, "it needs a class attribute", "pass classes='INCOME'"),
+            ("estimator", asked.classes, "it needs a class attribute", "pass classes='INCOME'"),
+            ("logistic", asked.formula, "it needs a formula", "pass formula='Y ~ A + B'"),
         ):
             value = getattr(asked, name)
             if value is not None and value is not False and needed is None:
-                rule, remedy = argument.split(": ", 1)
                 raise RequestError(name, rule, f"{remedy} with it, or leave it out")
         return replace(
             asked,
@@ -73,16 +71,12 @@ class Analyses:
         return (*(() if self.classes is None else (self.classes,)), *self.variables)
 
     def class_column(self, table: Table) -> Column:
-        """Return every record's class: text, or numbers where each is a class; NaN or "" is none.
-
-        Dates are classes by their ISO form, yes/no by "false" and "true".
-        """
+        """Return every record's class, text or a number of its own; NaN or "" is none."""
         assert self.classes is not None  # noqa: S101 -- asked for by nobody else
         check_columns(table, [self.classes], "original")
-        kind = table.kind(self.classes)
         if self.threshold is not None:
-            values = column_of(table, self.classes)
-            return threshold_classes(values, self.threshold, named=_named(self.threshold, kind))
+            named = _named(self.threshold, table.kind(self.classes))
+            return threshold_classes(column_of(table, self.classes), self.threshold, named=named)
         values = categories_of(table, self.classes)
         missing = values == "" if values.dtype.kind == "U" else np.isnan(values)
         if len(np.unique(values[~missing])) > MOST_CLASSES:
@@ -131,10 +125,7 @@ def _named(value: float, kind: Kind) -> str | None:
 
 
 def named_classifier(name: str) -> Any:
-    """Make a classifier of scikit-learn of its full name, with the settings it has by default.
-
-    Nothing outside of scikit-learn is imported.
-    """
+    """Make a classifier of scikit-learn, and of nothing else, with its settings by default."""
     try:
         base = importlib.import_module("sklearn.base")
     except ImportError:

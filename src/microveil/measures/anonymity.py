@@ -44,11 +44,9 @@ class EquivalenceClasses:
 def equivalence_classes(
     columns: Sequence[NDArray[Any]], units: NDArray[np.integer] | None = None
 ) -> EquivalenceClasses:
-    """Count the classes of records that are equal in every column.
+    """Count the classes of records that are equal in every column, missing being a value too.
 
-    Numbers are NaN and text "" where missing: being without a value is a value like another, and
-    two records that lack the same one are alike in it. With the ``units`` of the records a class is
-    as large as it has different ones.
+    With the ``units`` of the records a class is as large as it has different ones.
     """
     joint = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
@@ -56,8 +54,7 @@ def equivalence_classes(
         values, codes = np.unique(column, return_inverse=True)
         # Numbered anew after each column, so that no product outgrows 64 bits.
         _, joint = np.unique(joint * len(values) + codes, return_inverse=True)
-    records = np.bincount(joint)
-    sizes = records
+    records = sizes = np.bincount(joint)
     if units is not None:
         sizes = np.bincount(np.unique(np.stack([joint, units]), axis=1)[0])
     return EquivalenceClasses(
@@ -109,8 +106,7 @@ class Anonymity:
         for name, found in tables.items():
             in_records = self.unit is not None and not found.counts_units
             counts = (found.n_classes, found.smallest, *(count for _, count in found.below))
-            named = f"{name}, counted in records" if in_records else name
-            rows.append((named, *map(figure, counts)))
+            rows.append((name + ", counted in records" * in_records, *map(figure, counts)))
         title = heading(2, f"k-anonymity by {listed(self.quasi_identifiers)}")
         return title, paragraph(said), tabulated(heads, rows)
 
@@ -129,24 +125,23 @@ def compare_anonymity(both: Opened, quasi_identifiers: Iterable[str]) -> Anonymi
     if not there:
         check_columns(protected, names, "protected")
     unit = None if guarantee is None else guarantee.unit.column
-    units = (
-        None if unit is None or unit not in original.names else numbered_alike(original, unit)[0]
-    )
-    before, after, of_released = (
-        equivalence_classes([_as_known(table, name) for name in some], own)
-        for table, some, own in (
-            (original, names, units),
-            (protected, there, units if both.paired else None),
-            (original, there, units),
-        )
-    )
+    units = None
+    if unit is not None and unit in original.names:
+        units = numbered_alike(original, unit)[0]
+
+    def classes(
+        table: Table, names: Iterable[str], *, has_units: bool = True
+    ) -> EquivalenceClasses:
+        known = [_as_known(table, name) for name in names]
+        return equivalence_classes(known, units if has_units else None)
+
     return Anonymity(
         unit=None if units is None else unit,
         quasi_identifiers=names,
         released=there,
-        original=before,
-        original_in_released=of_released,
-        protected=after,
+        original=classes(original, names),
+        original_in_released=classes(original, there),
+        protected=classes(protected, there, has_units=both.paired),
     )
 
 

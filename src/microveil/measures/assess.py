@@ -1,7 +1,6 @@
 """The second verb: what a protected table lost, and what an intruder could still link."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from microveil.measures.linkage import Sample
 from microveil.measures.opening import Opened, named, opened, tables_of
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.subgroup_margins import subgroup_margins
-from microveil.measures.tables import Codes, Tables
+from microveil.measures.tables import Codes
 from microveil.measures.weighted import weights_of
 from microveil.schema import Role
 from microveil.synthesis.measurements import Measurements
@@ -192,25 +191,6 @@ def assess(
     if quasi_identifiers or not {*known} & {*both.protected.names}:
         known = named(quasi_identifiers or ())
     looked_at = both.original.names if attributes is None else compared
-    return replace(
-        _assessed(tables),
-        left_out=tuple(name for name in both.original.names if name not in tables.compared),
-        # Text that is listed as categories is such, whatever it looks like.
-        numeric_looks={
-            name: look
-            for name in looked_at
-            if name not in both.orders and (look := numeric_look_of(both.original, name))
-        },
-        kept=tuple(_kept(both, tables.texts)),
-        corrected=compare_corrected(both) if corrected else {},
-        anonymity=compare_anonymity(both, known),
-        weights=weighting,
-        guarantee=both.guarantee,
-    )
-
-
-def _assessed(tables: Tables) -> Assessment:
-    """Take every measure that two tables allow."""
     before, after = tables.original, tables.protected
     n_cells, n_complete = _present(before, after) if tables.paired else (0, 0)
     varies = varying(before) if tables.names else ()
@@ -225,6 +205,18 @@ def _assessed(tables: Tables) -> Assessment:
         n_cells_compared=n_cells,
         n_records_complete=n_complete,
         measured=measured(tables),
+        left_out=tuple(name for name in both.original.names if name not in tables.compared),
+        # Text that is listed as categories is such, whatever it looks like.
+        numeric_looks={
+            name: look
+            for name in looked_at
+            if name not in both.orders and (look := numeric_look_of(both.original, name))
+        },
+        kept=tuple(_kept(both, tables.texts)),
+        corrected=compare_corrected(both) if corrected else {},
+        anonymity=compare_anonymity(both, known),
+        weights=weighting,
+        guarantee=both.guarantee,
     )
 
 
@@ -269,14 +261,12 @@ def _rules(both: Opened, rules: Iterable[str] | None) -> tuple[RecordRule, ...] 
     return found or None
 
 
-def _groups(both: Opened, by: Iterable[str] | None) -> dict[str, tuple[Column, Column]] | None:
+def _groups(both: Opened, by: Iterable[str] | None) -> dict[str, tuple[Column, ...]] | None:
     """Read the columns of the subgroups; None where none is given."""
-    names = [] if by is None else list(dict.fromkeys(named(by)))
+    names = list(dict.fromkeys(named(by or ())))
     both.check(names)
-    found = {
-        name: (categories_of(both.original, name), categories_of(both.protected, name))
-        for name in names
-    }
+    tables = both.original, both.protected
+    found = {name: tuple(categories_of(table, name) for table in tables) for name in names}
     return found or None
 
 
@@ -305,20 +295,14 @@ def _kept(both: Opened, texts: Mapping[str, Codes]) -> list[str]:
 
 
 def _equal(both: Opened, name: str) -> bool:
-    """Whether a column is the same in every cell; not asked of what is neither number nor text.
-
-    Most columns that are not differ among the first cells.
-    """
+    """Whether a column of numbers or text is the same in every cell: most differ in the first."""
+    tables = both.original, both.protected
     for cells in blocks_of(both.original.n_records):
         try:
-            before, after = (
-                column_of(part_of_column(table, name, cells), name)
-                for table in (both.original, both.protected)
-            )
+            before, after = (column_of(part_of_column(own, name, cells), name) for own in tables)
         except DataError:
             return False
-        if before.dtype.kind != after.dtype.kind:
-            return False
-        if not np.array_equal(before, after, equal_nan=before.dtype.kind == "f"):
+        kind = before.dtype.kind
+        if kind != after.dtype.kind or not np.array_equal(before, after, equal_nan=kind == "f"):
             return False
     return True

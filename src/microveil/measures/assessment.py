@@ -6,7 +6,7 @@ from typing import Any
 
 from microveil.guarantee import Guarantee
 from microveil.measures.anonymity import Anonymity
-from microveil.measures.base import Group, Measured
+from microveil.measures.base import Group, Measured, T, plain, result_in
 from microveil.measures.categories import CorrectedComparison
 from microveil.measures.closest_records import CLOSEST_RECORDS
 from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE, ColumnMove
@@ -17,28 +17,22 @@ from microveil.measures.key_figures import (
     WorstAttribute,
     key_figures,
     n_sampled,
+    promised,
     strongest_linkage,
     worst_attribute,
 )
 from microveil.measures.learning import ClassificationComparison
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.moments import MOMENTS, MomentComparison
-from microveil.measures.promised import promised
 from microveil.measures.propensity import Propensity
 from microveil.measures.regression import RegressionComparison
-from microveil.measures.relations import PAIRS_KEPT, RELATIONS, Relations
+from microveil.measures.relations import RELATIONS, Relations
 from microveil.measures.rules import RuleOutcome
 from microveil.measures.showing import part_of
 from microveil.measures.subgroups import Subgroups
 from microveil.measures.weighted import Weights
 from microveil.text import listed, shortened
-from microveil.text.document import (
-    Block,
-    Document,
-    Strong,
-    heading,
-    items,
-)
+from microveil.text.document import Block, Document, Strong, heading, items
 from microveil.text.notebook import as_html, pictured
 
 # Their entries stand before what they leave out.
@@ -131,29 +125,28 @@ class Assessment:
         found = self.measured.get(measure)
         return None if found is None else found.result
 
+    def _found(self, kind: type[T]) -> T | None:
+        return result_in(self.measured.values(), kind)
+
     @property
     def moments(self) -> MomentComparison | None:
         """Means, variances, covariances and correlations; None without an attribute of numbers."""
-        found: MomentComparison | None = self.result("mean")
-        return found
+        return self._found(MomentComparison)
 
     @property
     def classification(self) -> ClassificationComparison | None:
         """What a classifier learnt, where it was asked for."""
-        found: ClassificationComparison | None = self.result("f_measure")
-        return found
+        return self._found(ClassificationComparison)
 
     @property
     def regression(self) -> RegressionComparison | None:
         """What a regression estimates, where it was asked for."""
-        found: RegressionComparison | None = self.result("coefficient_overlap")
-        return found
+        return self._found(RegressionComparison)
 
     @property
     def propensity(self) -> Propensity | None:
         """Whether a model tells the tables apart, where it was asked for."""
-        found: Propensity | None = self.result("propensity_ratio")
-        return found
+        return self._found(Propensity)
 
     @property
     def key_figures(self) -> tuple[KeyFigure, ...]:
@@ -189,26 +182,22 @@ class Assessment:
     @property
     def subgroups(self) -> Subgroups | None:
         """Counts and means in subgroups, where they were asked for."""
-        found: Subgroups | None = self.result("largest_share_change")
-        return found
+        return self._found(Subgroups)
 
     @property
     def rules(self) -> tuple[RuleOutcome, ...]:
         """Who breaks the rules that were asked for."""
-        found: tuple[RuleOutcome, ...] | None = self.result("rule_violations")
-        return found or ()
+        return tuple(self.result("rule_violations") or ())
 
     @property
     def column_moves(self) -> Mapping[str, ColumnMove]:
         """What became of each column: mean, spread, commonest value, distribution."""
-        found: Mapping[str, ColumnMove] | None = self.result(LARGEST_MOVE.id)
-        return found or {}
+        return dict(self.result(LARGEST_MOVE.id) or {})
 
     @property
     def relations(self) -> Relations | None:
         """How many relations between columns are kept."""
-        found: Relations | None = self.result(PAIRS_KEPT.id)
-        return found
+        return self._found(Relations)
 
     @property
     def worst_attribute(self) -> WorstAttribute | None:
@@ -255,32 +244,21 @@ class Assessment:
             Measures by name; those that need pairing only for a paired assessment.
         """
         groups = list(dict.fromkeys(found.measure.group for found in self.measured.values()))
-        first = [group for group in groups if group in FIRST]
-        then = [group for group in groups if group not in FIRST]
-        counts = {
-            "n_cells_compared": self.n_cells_compared,
-            "n_records_complete": self.n_records_complete,
-        }
-        corrected = {name: found.to_dict() for name, found in self.corrected.items()}
+        known = ("n_records", "n_protected", "attributes", "text_attributes", "left_out")
+        counts = ("n_cells_compared", "n_records_complete") if self.paired else ()
+        last = {"corrected_shares": self.corrected, "k_anonymity": self.anonymity}
         return {
             "schema": 1,
-            "n_records": self.n_records,
-            "n_protected": self.n_protected,
-            "attributes": list(self.attributes),
-            "text_attributes": list(self.text_attributes),
-            "left_out": list(self.left_out),
-            "numeric_looks": dict(self.numeric_looks),
-            "kept": list(self.kept),
+            **{name: plain(getattr(self, name)) for name in (*known, "numeric_looks", "kept")},
             "promised": promised(self.guarantee),
             "paired": self.paired,
-            **(counts if self.paired else {}),
-            **self._entries(first),
+            **{name: getattr(self, name) for name in counts},
+            **self._entries(group for group in groups if group in FIRST),
             "constant_attributes": list(self.constant_attributes),
             "categories": {},
             **({} if self.weights is None else {"weights": self.weights.to_dict()}),
-            **self._entries(then),
-            **({"corrected_shares": corrected} if corrected else {}),
-            **({} if self.anonymity is None else {"k_anonymity": self.anonymity.to_dict()}),
+            **self._entries(group for group in groups if group not in FIRST),
+            **{name: plain(found) for name, found in last.items() if found},
         }
 
     def _entries(self, groups: Iterable[Group]) -> dict[str, Any]:
@@ -298,22 +276,18 @@ class Assessment:
         return contents
 
     def _intervals(self) -> dict[str, Any]:
-        """Write the intervals of record linkage, and of how many records that were sampled."""
-        linked = {found.measure.id: found.figure for found in self.of(RECORD_LINKAGE)}
-        return {
-            "record_linkage_intervals": {
-                name: None if figure is None or figure.interval is None else list(figure.interval)
-                for name, figure in linked.items()
-            },
-            **({"record_linkage_sampled": self.n_sampled} if self.n_sampled else {}),
+        """Write the intervals of record linkage, and how many records were sampled."""
+        intervals = {
+            found.measure.id: found.figure and plain(found.figure.interval)
+            for found in self.of(RECORD_LINKAGE)
         }
+        sampled = {"record_linkage_sampled": self.n_sampled} if self.n_sampled else {}
+        return {"record_linkage_intervals": intervals, **sampled}
 
     def _worst(self) -> dict[str, Any]:
         """Write the attribute whose distribution moved most."""
         worst = self.worst_attribute
-        if worst is None:
-            return {"worst_attribute": None}
-        found = {"attribute": worst.attribute, worst.measure.id: worst.distance}
+        found = worst and {"attribute": worst.attribute, worst.measure.id: worst.distance}
         return {"worst_attribute": found}
 
     def document(self) -> Document:

@@ -6,22 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.measures.attacks import (
-    AttackOutcome,
-    AttackReport,
-    Records,
-    Setting,
-    closest_record,
-    inference,
-    interval_disclosure,
-    linkability,
-    linkage,
-    membership,
-    singling_out,
-)
+from microveil.measures.attacks.membership import closest_record, membership
+from microveil.measures.attacks.outcome import AttackOutcome, AttackReport, Records, Setting
+from microveil.measures.attacks.rows import inference, interval_disclosure, linkability, linkage
+from microveil.measures.attacks.singling_out import singling_out
+from microveil.measures.base import Floats
 from microveil.measures.linkage import Sample
 from microveil.measures.opening import MOST_CATEGORIES, Opened, coded, named, opened
 from microveil.schema import Role
@@ -263,10 +254,7 @@ def _unknowable(records: Records, name: str) -> str:
 
 
 def _records(both: Opened, wanted: Iterable[str] | None) -> dict[str, Records]:
-    """Read the attributes that take part as matrices, categories coded alike in all tables.
-
-    Being without a category is one more.
-    """
+    """Read the attributes that take part as matrices; being without a category is one more."""
     columns = {name: _columns(both, name, wanted) for name in both.attributes(wanted)}
     found = {name: own for name, own in columns.items() if own is not None}
     if not found:
@@ -282,9 +270,7 @@ def _records(both: Opened, wanted: Iterable[str] | None) -> dict[str, Records]:
     }
 
 
-def _columns(
-    both: Opened, name: str, wanted: Iterable[str] | None
-) -> list[NDArray[np.float64]] | None:
+def _columns(both: Opened, name: str, wanted: Iterable[str] | None) -> list[Floats] | None:
     """Read an attribute of every table; None for text that cannot or should not take part."""
     if both.original.kind(name).is_numeric:
         return [_numbers(table, name, side) for side, table in both.tables.items()]
@@ -298,7 +284,7 @@ def _columns(
     return None if found is None else [codes.astype(np.float64) for codes in found[0]]
 
 
-def _numbers(table: Table, name: str, side: str) -> NDArray[np.float64]:
+def _numbers(table: Table, name: str, side: str) -> Floats:
     values = numbers_of(table, name)
     if np.any(np.abs(values) > LARGEST_VALUE):
         raise DataError(

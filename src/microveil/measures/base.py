@@ -1,14 +1,20 @@
 """What a measure is to assess, compare, report and docs."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.text.document import Block
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Whole = NDArray[np.int64]
+T = TypeVar("T")
 
 
 class Takes(StrEnum):
@@ -108,10 +114,6 @@ class Compared:
 FURTHER = Group(title="Further measures")
 
 
-def _itself(result: Any) -> Any:
-    return result
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """A figure of utility or risk: how it is found, what it means and who may see it.
@@ -155,7 +157,7 @@ class Measure:
     by: By = By.TABLE  # what there is a figure of
     # Of what the function returned, a number or a `Figure`; where it returns those of several
     # attributes of numbers, an array; of several classes, rules or other attributes, a dict.
-    figure: Callable[[Any], Any] = _itself
+    figure: Callable[[Any], Any] = lambda result: result
     group: Group = FURTHER
     tabulated: bool = True  # whether tables of the assessment show it
     entry: Entry | None = None  # where `Assessment.to_dict` has it, if not under its id
@@ -257,6 +259,11 @@ class Measured:
 
 def _as_figure(found: Any) -> Figure:
     return found if isinstance(found, Figure) else Figure(value=float(found))
+
+
+def result_in(found: Iterable[Measured], kind: type[T]) -> T | None:
+    """Return the result of a kind among what was measured, None where there is none."""
+    return next((one.result for one in found if isinstance(one.result, kind)), None)
 
 
 def none_if_undefined(value: float) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
+from microveil.measures.base import Better, By, Entry, Floats, Group, Measure, Takes, Whole
 from microveil.measures.opening import Opened
 from microveil.noise.corrected_shares import CorrectedShares
 from microveil.noise.posterior_odds import PosteriorOdds, posterior_odds
@@ -28,7 +28,7 @@ class CategoryComparison:
     """One text attribute before and after protection."""
 
     categories: tuple[str, ...]
-    moves: NDArray[np.int64]  # how many records went from category k (row) to l (column)
+    moves: Whole  # how many records went from category k (row) to l (column)
 
     @property
     def percent_kept(self) -> float:
@@ -65,16 +65,13 @@ def _compared(
     return CategoryComparison(categories=tuple(categories), moves=moves.reshape(count, count))
 
 
-CATEGORIES = Group(title="Categories")
-
-
 _measure = partial(
     Measure,
     function=_compared,
     takes=Takes.TEXT,
     needs_pairs=True,
     by=By.ATTRIBUTE,
-    group=CATEGORIES,
+    group=Group(title="Categories"),
     entry=Entry(name="categories"),
 )
 
@@ -102,25 +99,19 @@ class CorrectedComparison:
     """What correcting the shares of a release regains of those of its original."""
 
     corrected: CorrectedShares
-    original: NDArray[np.float64]  # shares of the original, which are the custodian's
+    original: Floats  # shares of the original, which are the custodian's
 
-    @property
-    def moved(self) -> float:
-        """Total variation of the released shares from the original ones."""
-        return float(np.abs(self.corrected.released - self.original).sum() / 2)
-
-    @property
-    def moved_corrected(self) -> float:
-        """The same of the corrected shares."""
-        return float(np.abs(self.corrected.shares - self.original).sum() / 2)
+    def moved(self, shares: Floats) -> float:
+        """Total variation of shares from the original ones."""
+        return float(np.abs(shares - self.original).sum() / 2)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values."""
         return {
             **self.corrected.to_dict(),
             "original": self.original.tolist(),
-            "total_variation": self.moved,
-            "total_variation_corrected": self.moved_corrected,
+            "total_variation": self.moved(self.corrected.released),
+            "total_variation_corrected": self.moved(self.corrected.shares),
         }
 
     def show(self, name: str) -> tuple[Block, ...]:
@@ -132,8 +123,8 @@ class CorrectedComparison:
             for category, *found in zip(own.categories[:MOST_CATEGORIES], *sides, strict=False)
         )
         said = (
-            f"Total variation {figure(self.moved)} as released, {figure(self.moved_corrected)} "
-            "corrected."
+            f"Total variation {figure(self.moved(own.released))} as released, "
+            f"{figure(self.moved(own.shares))} corrected."
         )
         if len(own.categories) > MOST_CATEGORIES:
             said += f" The first {MOST_CATEGORIES} of {len(own.categories)} categories."
@@ -158,11 +149,9 @@ def compare_corrected(both: Opened) -> dict[str, CorrectedComparison]:
     for terms in guarantee.attributes:
         if terms.name not in names or terms.name not in protected.names:
             continue
-        corrected = corrected_of(protected, guarantee, terms.name)
-        attribute = terms.attribute()
+        corrected, attribute = corrected_of(protected, guarantee, terms.name), terms.attribute()
         assert attribute is not None  # noqa: S101 -- else it is refused
         counts, _ = category_counts(original, terms, attribute)
-        found[terms.name] = CorrectedComparison(
-            corrected=corrected, original=counts / max(int(counts.sum()), 1)
-        )
+        shares = counts / max(int(counts.sum()), 1)
+        found[terms.name] = CorrectedComparison(corrected=corrected, original=shares)
     return found

@@ -19,14 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
-from microveil.measures.estimates import (
-    Estimate,
-    Median,
-    in_percent,
-    median_of,
-    success_rate,
+from microveil.measures.base import (
+    Better,
+    Entry,
+    Figure,
+    Flags,
+    Floats,
+    Group,
+    Measure,
+    Takes,
+    Whole,
 )
+from microveil.measures.estimates import Estimate, Median, in_percent, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
 
 # Of more records than this a random sample stands for the original, and of more rows or people
@@ -68,17 +72,15 @@ class ClosestRecords:
 def closest_records(
     original: Sequence[NDArray[Any]],
     protected: Sequence[NDArray[Any]],
-    is_category: NDArray[np.bool_],
+    is_category: Flags,
     *,
     seed: int = 0,
 ) -> ClosestRecords | None:
-    """Measure how near released rows come to the closest record of the original.
+    """Measure how near complete rows come to the closest complete record of the original.
 
-    Attributes are numbers, NaN where missing, or codes of categories, the same in both tables, with
-    one for missing cells. Records with a missing number are left out; None where fewer than two of
-    the original, or no row, are complete. Of more than 50,000 records a random sample of so many
-    stands for the original, for rows and people alike: both lie farther away then, and of rows that
-    were copied so many fewer are found. At most 1000 rows and as many people are asked.
+    None where fewer than two records, or no row, are complete. Where a sample stands for the
+    original, it does for rows and people alike: both lie farther away then, and of rows that were
+    copied so many fewer are found.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     records, n_records = _sample(original, is_category, MOST_RECORDS, random)
@@ -105,11 +107,8 @@ def closest_records(
 
 
 def _sample(
-    columns: Sequence[NDArray[Any]],
-    is_category: NDArray[np.bool_],
-    most: int,
-    random: np.random.Generator,
-) -> tuple[NDArray[np.float64], int]:
+    columns: Sequence[NDArray[Any]], is_category: Flags, most: int, random: np.random.Generator
+) -> tuple[Floats, int]:
     """Return at most so many of the complete records, side by side, and how many there are."""
     complete = np.ones(len(columns[0]), dtype=np.bool_)
     for column, category in zip(columns, is_category, strict=True):
@@ -120,7 +119,7 @@ def _sample(
     return np.column_stack([column[chosen].astype(np.float64) for column in columns]), len(present)
 
 
-def _drawn(n: int, most: int, random: np.random.Generator) -> NDArray[np.int64]:
+def _drawn(n: int, most: int, random: np.random.Generator) -> Whole:
     """Return so many different positions of n, ascending; all where there are no more."""
     return np.arange(n) if n <= most else np.sort(random.choice(n, most, replace=False))
 
@@ -133,8 +132,8 @@ CLOSEST_RECORDS = Group(
 def _median(found: ClosestRecords) -> Figure:
     if not found.is_enough:
         return Figure(value=math.nan)
-    median = found.released
-    return Figure(value=median.value, interval=median.interval, beside=found.left_out.value)
+    own = found.released
+    return Figure(value=own.value, interval=own.interval, beside=found.left_out.value)
 
 
 _measure = partial(

@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import By, Compared, Entry, Group, Measure, Takes, none_if_undefined
+from microveil.measures.base import (
+    By,
+    Compared,
+    Entry,
+    Floats,
+    Group,
+    Measure,
+    Takes,
+    Whole,
+    plain,
+)
 from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
 
@@ -24,7 +34,7 @@ from microveil.table.threads import in_threads
 Levels = NDArray[np.uint8] | NDArray[np.uint16]
 
 
-def decile_ends(values: InOrder) -> NDArray[np.float64]:
+def decile_ends(values: InOrder) -> Floats:
     """Return the different deciles of an attribute, ascending: nine at most, none of no values.
 
     Decile d, for d = 1 to 9, is the least value with at least d tenths of the values at or below.
@@ -32,7 +42,7 @@ def decile_ends(values: InOrder) -> NDArray[np.float64]:
     return np.unique(values.at(_places(len(values))))
 
 
-def _places(n_values: int) -> NDArray[np.int64]:
+def _places(n_values: int) -> Whole:
     """Return where the deciles stand among values in order."""
     # In whole numbers, so that no rounding of d/10 moves a decile: ceil(d n / 10) values
     # lie at or below decile d.
@@ -40,9 +50,7 @@ def _places(n_values: int) -> NDArray[np.int64]:
     return np.array(places if n_values else [], dtype=np.int64)
 
 
-def decile_levels(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> tuple[Levels, Levels]:
+def decile_levels(original: Floats, protected: Floats) -> tuple[Levels, Levels]:
     """Give each value of a number its bin between the original's deciles.
 
     A bin reaches from above one of `decile_ends` up to the next, that included; the first is open
@@ -64,8 +72,8 @@ class TotalVariation:
     """Total variation of attributes and of their pairs, 0 (alike) to 1 (apart)."""
 
     names: tuple[str, ...]
-    of_attributes: NDArray[np.float64]  # (n_attributes,)
-    of_pairs: NDArray[np.float64]  # (n_attributes, n_attributes), NaN on the diagonal
+    of_attributes: Floats  # (n_attributes,)
+    of_pairs: Floats  # (n_attributes, n_attributes), NaN on the diagonal
 
     @property
     def by_name(self) -> dict[str, float]:
@@ -99,7 +107,7 @@ class TotalVariation:
         return {
             "attributes": self.by_name,
             "one_way": self.one_way,
-            "two_way": none_if_undefined(self.two_way),
+            "two_way": plain(self.two_way),
             "worst_pair": worst and {"attributes": list(worst[:2]), "distance": worst[2]},
         }
 
@@ -108,8 +116,7 @@ def total_variation(
     original: Mapping[str, Levels], protected: Mapping[str, Levels]
 ) -> TotalVariation:
     """Compare the shares of levels in two tables of the same attributes, in any order."""
-    names = tuple(original)
-    sides = original, protected
+    names, sides = tuple(original), (original, protected)
     sizes = {name: 1 + max(int(side[name].max()) for side in sides) for name in names}
 
     def distance(one: str, other: str | None = None) -> float:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from microveil.measures.base import Figure
+from microveil.measures.base import Figure, Floats, plain
 from microveil.text.figures import NOTHING, figure, figures_to
 
 
@@ -22,11 +22,7 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as JSON knows it: None instead of NaN."""
-        return {
-            "rate": None if math.isnan(self.value) else self.value,
-            "interval": list(self.interval),
-            "n": self.n,
-        }
+        return {"rate": plain(self.value), "interval": list(self.interval), "n": self.n}
 
     @classmethod
     def exact(cls, value: float) -> "Estimate":
@@ -37,10 +33,9 @@ class Estimate:
 def success_rate(successes: float, n_attacks: int, confidence: float) -> Estimate:
     """Estimate a success rate with the interval of Clopper and Pearson (1934).
 
-    It holds the true rate with at least the confidence stated, also for rates close to 0 or 1,
-    where most risks and baselines lie and approximate intervals fall short. Guesses among ties
-    count as fractions: these vary no more than zeros and ones of the same mean, for which it is
-    meant. NaN, from 0 to 1, where there was no attack.
+    It holds the true rate with at least the confidence stated, also close to 0 or 1. Guesses among
+    ties count as fractions: these vary no more than zeros and ones of the same mean, for which it
+    is meant. NaN, from 0 to 1, where there was no attack.
     """
     if n_attacks == 0:
         return Estimate(value=math.nan, interval=(0.0, 1.0), n=0)
@@ -97,18 +92,11 @@ class Median:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the median as JSON knows it: None instead of NaN."""
-        value, *ends = (
-            None if math.isnan(figure) else figure for figure in (self.value, *self.interval)
-        )
-        return {"median": value, "interval": ends, "n": self.n}
+        return {"median": plain(self.value), "interval": plain(self.interval), "n": self.n}
 
 
-def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
-    """Return the median of independent values.
-
-    The ends of its interval are the values whose ranks lie z/2 roots of n from the middle one,
-    rounded outwards, z the standard normal quantile; the extremes where there are few.
-    """
+def median_of(values: Floats, confidence: float = 0.95) -> Median:
+    """Return the median of independent values, and those z/2 roots of n ranks to either side."""
     in_order, n = np.sort(values), len(values)
     if not n:
         return Median(value=math.nan, interval=(math.nan, math.nan), n=0)
@@ -119,10 +107,7 @@ def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
 
 
 def mean_with_reach(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Return a mean, how far Student's interval reaches beyond, and the standard deviation.
-
-    The last two are NaN of a single value.
-    """
+    """Return a mean, the reach of Student's interval, and the deviation; NaN of a single value."""
     array = np.asarray(values, dtype=np.float64)
     mean, deviation, reach = float(array.mean()), math.nan, math.nan
     if len(array) > 1 and math.isfinite(mean):

@@ -13,17 +13,18 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.measures.base import (
     Better,
     By,
     Compared,
     Entry,
+    Floats,
     Group,
     Measure,
     Takes,
-    none_if_undefined,
+    Whole,
+    plain,
 )
 from microveil.table.blocks import Matrix, means_and_variances, over_blocks, summed, varying
 
@@ -36,10 +37,10 @@ class Errors:
     statistical evaluations of data utility", section 3.
     """
 
-    n_cells: NDArray[np.int64]  # compared; where there is none the errors are NaN
-    bias: NDArray[np.float64]  # mean(y - x)
-    mse: NDArray[np.float64]  # mean((y - x)^2)
-    rmse: NDArray[np.float64]
+    n_cells: Whole  # compared; where there is none the errors are NaN
+    bias: Floats  # mean(y - x)
+    mse: Floats  # mean((y - x)^2)
+    rmse: Floats
     sse: float  # sum of (y - x)^2 over all cells (KANON-2013, section V)
     mean_sse: float  # mean over attributes of MSE / variance; of the means alone (n - 1)/n
     # Mean over attributes of MSE / variance^2, once more over their number: IDP-2025, Equations 4
@@ -53,7 +54,7 @@ def errors_of(original: Matrix, protected: Matrix) -> Errors:
     """Compare two tables cell by cell, a block of records at a time; NaN is a missing cell."""
     means, variances = means_and_variances(original)
 
-    def sums(rows: slice) -> NDArray[np.float64]:
+    def sums(rows: slice) -> Floats:
         before = original[rows]
         errors = protected[rows] - before
         terms = (np.ones_like(errors), errors, errors**2, (before - means) ** 2)
@@ -81,14 +82,10 @@ def errors_of(original: Matrix, protected: Matrix) -> Errors:
 
 
 INFORMATION_LOSS = Group(title="Information loss")
-_loss = partial(
-    Measure,
-    function=errors_of,
-    takes=Takes.NUMBERS,
-    in_blocks=True,
-    needs_pairs=True,
-    group=INFORMATION_LOSS,
+_of_cells = partial(
+    Measure, function=errors_of, takes=Takes.NUMBERS, in_blocks=True, needs_pairs=True
 )
+_loss = partial(_of_cells, group=INFORMATION_LOSS)
 
 # The one that risks are held against.
 LOSS = _loss(
@@ -130,31 +127,19 @@ MEASURES = (
 )
 
 
-ERRORS = Group(title="Errors of values")
-
-
 def _write(found: Errors, names: Sequence[str]) -> dict[str, Any]:
+    kinds = ("bias", "mse", "rmse", "n_cells")
+    columns = zip(*(plain(getattr(found, kind)) for kind in kinds), strict=True)
     return {
-        name: {
-            **{
-                error: none_if_undefined(float(getattr(found, error)[a]))
-                for error in ("bias", "mse", "rmse")
-            },
-            "n_cells": int(found.n_cells[a]),
-        }
-        for a, name in enumerate(names)
+        name: dict(zip(kinds, own, strict=True)) for name, own in zip(names, columns, strict=True)
     }
 
 
 _error = partial(
-    Measure,
-    function=errors_of,
-    takes=Takes.NUMBERS,
-    in_blocks=True,
-    needs_pairs=True,
+    _of_cells,
     by=By.ATTRIBUTE,
     explanation="0 = unchanged",
-    group=ERRORS,
+    group=Group(title="Errors of values"),
     entry=Entry(name="errors", write=_write),
 )
 

@@ -12,9 +12,8 @@ from microveil.measures.distributions import ONE_WAY, TOTAL_VARIATION, TWO_WAY
 from microveil.measures.goodness_of_fit import DISTANCE
 from microveil.measures.information_loss import LOSS
 from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
-from microveil.measures.promised import promised
 from microveil.measures.relations import PAIRS_KEPT, Relations
-from microveil.text import shortened
+from microveil.text import enumerated, shortened
 from microveil.text.figures import figure, figures_to
 
 FOUND_AGAIN = "records found again"
@@ -65,11 +64,7 @@ class WorstAttribute:
 def key_figures(
     measured: Taken, guarantee: Guarantee | None, *, paired: bool
 ) -> tuple[KeyFigure, ...]:
-    """Return what is promised, the loss, the worst attribute, who is found again, pairs kept.
-
-    Without pairs, distributions stand for the information loss, and the distance to the closest
-    record for the records found again.
-    """
+    """Return what is promised, the loss, the worst attribute, who is found again, pairs kept."""
     return (
         KeyFigure(name="promised", value=promised(guarantee) or "not known"),
         _lost(measured) if paired else _varied(measured),
@@ -80,10 +75,7 @@ def key_figures(
 
 
 def strongest_linkage(measured: Taken) -> Measured | None:
-    """Return the linkage of records that finds the most; None where none was measured.
-
-    A measure that was registered in the group says nothing of who was linked.
-    """
+    """Return the linkage of records that finds the most: the choice is not ours."""
     linked = [one for one in measured.values() if isinstance(one.result, RecordLinkage)]
     found = [one for one in linked if one.measure.tabulated and one.value is not None]
     return max(found, key=lambda one: one.value or 0.0, default=None)
@@ -207,3 +199,28 @@ def _kept(measured: Taken) -> tuple[KeyFigure, ...]:
         return ()
     words = relations.lines[0].partition(": ")[2]
     return (KeyFigure(name=PAIRS_KEPT.label, value=words.rstrip(".")),)
+
+
+def promised(guarantee: Guarantee | None) -> str | None:
+    """Say in a line what a guarantee promises and under which conditions, None without one."""
+    if guarantee is None:
+        return None
+    if guarantee.randomness == "seeded":
+        return "nothing: drawn from a seed, it protects nobody"
+    if guarantee.epsilon is None:
+        first = f"{guarantee.model_with_k}; no epsilon"
+        return "; ".join([first, *guarantee.provisos])
+    covered: dict[str, list[str]] = {}
+    for name, cover in guarantee.scopes.by_scope.items():
+        # All digits: a figure cut short might promise more than is kept.
+        held = "" if cover.epsilon is None else repr(cover.epsilon).removesuffix(".0")
+        covered.setdefault(held, []).append(name.value)
+    shown = [
+        f"epsilon {held} at {enumerated(names)} scope"
+        if held
+        else f"{enumerated(names)} scope not covered"
+        for held, names in covered.items()
+    ]
+    if guarantee.delta:
+        shown.append(f"delta {guarantee.to_dict()['delta']:g}")
+    return "; ".join([f"{guarantee.model_in_words}, {'; '.join(shown)}", *guarantee.provisos])

@@ -29,7 +29,17 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.kernels import mixed_linkage as kernel
-from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes
+from microveil.measures.base import (
+    Compared,
+    Figure,
+    Flags,
+    Floats,
+    Group,
+    Measure,
+    Measured,
+    Takes,
+    Whole,
+)
 from microveil.measures.nearest import (
     LEAF_SIZE,
     Scale,
@@ -39,11 +49,7 @@ from microveil.measures.nearest import (
     reciprocal_variances,
 )
 from microveil.measures.showing import figures
-from microveil.table.blocks import (
-    Matrix,
-    average_ranks,
-    blocks_of,
-)
+from microveil.table.blocks import Matrix, average_ranks, blocks_of
 from microveil.table.threads import in_threads
 from microveil.text.document import Block
 
@@ -87,9 +93,7 @@ class Sample:
         return np.sort(random.choice(n_records, size, replace=False))
 
 
-def _records(
-    table: Matrix, rows: Positions | slice, is_category: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _records(table: Matrix, rows: Positions | slice, is_category: Flags) -> Floats:
     """Return some records; a category that is missing is one more, the same in both tables."""
     # A matrix of its own: what was read may be the table's.
     matrix = np.array(table[rows], dtype=np.float64)
@@ -98,9 +102,7 @@ def _records(
     return matrix
 
 
-def candidates(
-    original: Matrix, protected: Matrix, chosen: Positions, scale: Scale
-) -> NDArray[np.int64]:
+def candidates(original: Matrix, protected: Matrix, chosen: Positions, scale: Scale) -> Whole:
     """Count the originals nearest to each chosen record; 0 where its own is not among them."""
     asked_for = _records(protected, chosen, scale.is_category)
     own = own_distances(_records(original, chosen, scale.is_category), asked_for, scale)
@@ -111,17 +113,14 @@ def candidates(
     np.minimum.at(radii, which_query, own)
     weighed = scale.is_category, scale.weights, scale.gaps
 
-    def count(block: slice, asked: Positions) -> NDArray[np.int64]:
+    def count(block: slice, asked: Positions) -> Whole:
         records = np.ascontiguousarray(_records(original, block, scale.is_category).T)
         # The distance that half of the queries reach no farther than.
         reach = float(np.median(radii[asked]))
         tree = kernel.build_tree(records, weighed, reach, LEAF_SIZE)[1:]
 
-        def among(task: Positions) -> NDArray[np.int64]:
-            counts: NDArray[np.int64] = kernel.count_at_radius(
-                tree, weighed, queries[task], radii[task]
-            )
-            return counts
+        def among(task: Positions) -> Whole:
+            return np.asarray(kernel.count_at_radius(tree, weighed, queries[task], radii[task]))
 
         tasks = np.split(asked, range(QUERIES_PER_TASK, len(asked), QUERIES_PER_TASK))
         return np.concatenate(in_threads(among, tasks))
@@ -135,8 +134,8 @@ def candidates(
 
 
 def counted_in_blocks(
-    count: Callable[[slice, Positions], NDArray[np.int64]], n_queries: int, blocks: Sequence[slice]
-) -> NDArray[np.int64]:
+    count: Callable[[slice, Positions], Whole], n_queries: int, blocks: Sequence[slice]
+) -> Whole:
     """Count the candidates of queries, a block of originals at a time; 0 where one is nearer.
 
     ``count`` gives, of a block and the positions of queries, the candidates of each, -1 where an
@@ -145,7 +144,7 @@ def counted_in_blocks(
     counts = np.zeros(n_queries, dtype=np.int64)
     is_open = np.ones(n_queries, dtype=np.bool_)
 
-    def add(block: slice) -> tuple[Positions, NDArray[np.int64]]:
+    def add(block: slice) -> tuple[Positions, Whole]:
         # Of a copy: numpy counts first and looks again, and other threads close queries meanwhile.
         asked = np.flatnonzero(is_open.copy())
         found = count(block, asked) if len(asked) else np.empty(0, dtype=np.int64)
@@ -183,10 +182,8 @@ def record_linkage(
 ) -> RecordLinkage:
     """Measure record linkage with distances in raw units, as the paper does.
 
-    Both tables hold the same records in the same order, none missing, at most 1e140 in size. Those
-    of the sample are looked for, each among all originals: by default all of up to 50,000, and of
-    more 10,000, always the same. Time is near O(n log n) for up to about ten attributes and never
-    above O(n^2) vectorised steps; memory of a sample is that of blocks of originals.
+    No cell is missing. Time is near O(n log n) for up to about ten attributes and never above
+    O(n^2) vectorised steps; memory of a sample is that of blocks of originals.
     """
     return _linked(original, protected, sample, _raw(original))
 
@@ -194,10 +191,7 @@ def record_linkage(
 def record_linkage_standardised(
     original: Matrix, protected: Matrix, *, sample: Sample | None = None
 ) -> RecordLinkage:
-    """Measure `record_linkage` with each attribute in units of the original's deviation.
-
-    An attribute that is constant in the original counts as 0 throughout.
-    """
+    """Measure it in units of the original's deviations; what is constant counts as 0."""
     scale = replace(_raw(original), weights=reciprocal_variances(original))
     return _linked(original, protected, sample, scale)
 
@@ -205,33 +199,31 @@ def record_linkage_standardised(
 def record_linkage_by_rank(
     original: Matrix, protected: Matrix, *, sample: Sample | None = None
 ) -> RecordLinkage:
-    """Measure `record_linkage` between ranks within either table, equal values sharing theirs.
-
-    Noise that moves all values but keeps their order does not help here.
-    """
+    """Measure it between ranks within either table, so that noise must change their order."""
     ranks = average_ranks(original), average_ranks(protected)
     return _linked(*ranks, sample, _raw(original))
 
 
 def record_linkage_mixed(
-    original: Matrix,
-    protected: Matrix,
-    is_category: NDArray[np.bool_],
-    *,
-    sample: Sample | None = None,
+    original: Matrix, protected: Matrix, is_category: Flags, *, sample: Sample | None = None
 ) -> RecordLinkage:
-    """Measure `record_linkage` over numbers and ranks, NaN where missing, and codes of categories.
+    """Measure it over numbers and ranks, NaN where missing, and codes of categories."""
+    weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
+    for a, values in enumerate(original.T):
+        missing = np.isnan(values)
+        if is_category[a]:
+            weights[a] = category_weight(np.where(missing, -1.0, values))
+            continue
+        present = values[~missing, np.newaxis]
+        if len(present):
+            weights[a] = reciprocal_variances(present)[0]
+            gaps[a] = 2 * ((len(present) - 1) / len(present))
+    scale = Scale(is_category=is_category, weights=weights, gaps=gaps)
+    return _linked(original, protected, sample, scale)
 
-    Where noise puts many originals within the distance of the true one, time is up to
-    O(n_sampled n_records) vectorised steps, of which most look at an attribute or two.
-    """
-    return _linked(original, protected, sample, _mixed(original, is_category))
 
-
-def candidate_counts(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Count, per protected record, the originals that the intruder cannot tell apart in raw units.
+def candidate_counts(original: Floats, protected: Floats) -> Whole:
+    """Count, per protected record, the originals that cannot be told apart in raw units.
 
     |G| where the true original is in G, 0 where another one is nearer. It names the people at risk,
     so it is for the custodian alone.
@@ -243,21 +235,6 @@ def _raw(table: Matrix) -> Scale:
     """Return the scale of complete numbers in raw units."""
     nothing = np.zeros(table.shape[1])
     return Scale(is_category=nothing > 0, weights=nothing + 1, gaps=nothing)
-
-
-def _mixed(original: Matrix, is_category: NDArray[np.bool_]) -> Scale:
-    """Weigh differences by the original's figures; a constant attribute counts as nothing."""
-    weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
-    for a, values in enumerate(original.T):
-        missing = np.isnan(values)
-        if is_category[a]:
-            weights[a] = category_weight(np.where(missing, -1.0, values))
-            continue
-        present = values[~missing, np.newaxis]
-        if len(present):
-            weights[a] = reciprocal_variances(present)[0]
-            gaps[a] = 2 * ((len(present) - 1) / len(present))
-    return Scale(is_category=is_category, weights=weights, gaps=gaps)
 
 
 def _linked(
@@ -280,9 +257,8 @@ def _linked(
 def _wilson_interval(share: float, n_records: int) -> tuple[float, float]:
     """Return the 95 % interval in percent of Wilson (1927), doi:10.2307/2276774.
 
-    Chosen because it keeps to 0 and 100 and stays honest at 0 links, where the usual
-    interval would have no width. A share of fractions varies no more than one of zeros
-    and ones with the same mean, for which the interval is meant.
+    It keeps to 0 and 100, and has a width at 0 links. A share of fractions varies no more than one
+    of zeros and ones with the same mean, for which it is meant.
     """
     square = NORMAL_QUANTILE**2 / n_records
     centre = share + square / 2
@@ -315,7 +291,6 @@ def _figure(linked: RecordLinkage) -> Figure:
 
 _measure = partial(
     Measure,
-    takes=Takes.COMPLETE,
     in_blocks=True,
     needs_pairs=True,
     unit="%",
@@ -326,21 +301,10 @@ _measure = partial(
 )
 _linkage = partial(
     _measure,
+    takes=Takes.COMPLETE,
     figure=_figure,
     arguments=("sample",),
     compared=Compared(on_frontier=True, baseline=CHANCE),
-)
-
-MIXED = replace(
-    _measure(
-        id="record_linkage_mixed",
-        function=record_linkage_mixed,
-        label="record linkage over all attributes",
-        short="all attributes",
-        figure=_figure,
-        arguments=("sample",),
-    ),
-    takes=Takes.MIXED,
 )
 MEASURES = (
     _linkage(
@@ -361,9 +325,18 @@ MEASURES = (
         label="record linkage by rank",
         short="by rank",
     ),
-    MIXED,
+    _measure(
+        id="record_linkage_mixed",
+        function=record_linkage_mixed,
+        takes=Takes.MIXED,
+        label="record linkage over all attributes",
+        short="all attributes",
+        figure=_figure,
+        arguments=("sample",),
+    ),
     _measure(
         id=CHANCE,
+        takes=Takes.COMPLETE,
         function=lambda original, _: 100.0 / len(original),
         label="record linkage by chance",
         short="by chance",

@@ -14,6 +14,7 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
+from microveil.measures.base import Flags, Floats
 from microveil.table.blocks import LARGEST_VALUE
 
 # Newton's method needs 5 to 10 steps where there is a solution. Where a term tells some
@@ -26,10 +27,9 @@ SMALLEST_STEP = 1e-8
 class Basis:
     """An orthonormal basis of the columns of a design, which may be collinear."""
 
-    directions: NDArray[np.float64]  # (n_records, rank): orthonormal columns
-    to_coefficients: NDArray[np.float64]  # (n_terms, rank): design times this is the directions
-    # (n_terms,): whether the data determine the coefficient of the term.
-    identified: NDArray[np.bool_]
+    directions: Floats  # (n_records, rank): orthonormal columns
+    to_coefficients: Floats  # (n_terms, rank): design times this is the directions
+    identified: Flags  # (n_terms,): whether the data determine the coefficient of the term
 
     @property
     def rank(self) -> int:
@@ -37,7 +37,7 @@ class Basis:
         return int(self.directions.shape[1])
 
 
-def basis_of(design: NDArray[np.float64]) -> Basis:
+def basis_of(design: Floats) -> Basis:
     """Decompose a design by its singular values, columns scaled to one size."""
     scales = np.abs(design).max(axis=0)
     scales[scales == 0] = 1.0
@@ -56,16 +56,14 @@ def basis_of(design: NDArray[np.float64]) -> Basis:
 class LogisticFit:
     """A logistic regression in the directions of a basis."""
 
-    # (rank,): of the directions; coefficients are ``basis.to_coefficients @ weights``.
-    weights: NDArray[np.float64]
-    # (rank, rank): of the weights: the inverse of the observed information.
-    covariance: NDArray[np.float64]
-    probabilities: NDArray[np.float64]  # (n_records,)
+    weights: Floats  # (rank,): coefficients are ``basis.to_coefficients @ weights``
+    covariance: Floats  # (rank, rank): of the weights: the inverse of the observed information
+    probabilities: Floats  # (n_records,)
     # False where no finite coefficients fit best: some records are predicted for certain.
     converged: bool
 
 
-def fit_logistic(basis: Basis, outcome: NDArray[np.float64]) -> LogisticFit:
+def fit_logistic(basis: Basis, outcome: Floats) -> LogisticFit:
     """Fit log odds of an outcome of 0 and 1 by Newton's method, halving steps that are too long."""
     directions, signs = basis.directions, 1 - 2 * outcome
     weights, log_odds = np.zeros(basis.rank), np.zeros(len(outcome))
@@ -95,9 +93,7 @@ def fit_logistic(basis: Basis, outcome: NDArray[np.float64]) -> LogisticFit:
     )
 
 
-def _information_inverse(
-    directions: NDArray[np.float64], probabilities: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _information_inverse(directions: Floats, probabilities: Floats) -> Floats:
     spread = probabilities * (1 - probabilities)
     information = directions.T @ (spread[:, np.newaxis] * directions)
     return np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)
@@ -149,17 +145,23 @@ def _typed(column: NDArray[Any]) -> NDArray[Any]:
     return column.astype(np.float64)
 
 
-def complete_records(columns: Attributes) -> NDArray[np.bool_]:
+def of_one_kind(name: str, before: NDArray[Any], after: NDArray[Any]) -> None:
+    """Refuse a column that is text in one table and numbers in the other."""
+    if before.dtype.kind != after.dtype.kind:
+        raise DataError(
+            f"column '{name}'",
+            "it must be text in both tables or numbers in both",
+            "write it the same way in both",
+        )
+
+
+def complete_records(columns: Attributes) -> Flags:
     """Say which records have no missing cell."""
-    present = [
-        column != "" if column.dtype.kind == "U" else ~np.isnan(column)
-        for column in columns.values()
-    ]
-    complete: NDArray[np.bool_] = np.logical_and.reduce(present)
-    return complete
+    sides = columns.values()
+    present = [own != "" if own.dtype.kind == "U" else ~np.isnan(own) for own in sides]
+    return np.asarray(np.logical_and.reduce(present))
 
 
-def indicators(column: NDArray[Any], categories: ArrayLike) -> NDArray[np.float64]:
+def indicators(column: NDArray[Any], categories: ArrayLike) -> Floats:
     """Return a column of 0 and 1 for every category."""
-    equal: NDArray[np.bool_] = column[:, np.newaxis] == np.asarray(categories)
-    return equal.astype(np.float64)
+    return np.asarray(np.equal.outer(column, np.asarray(categories)), dtype=np.float64)

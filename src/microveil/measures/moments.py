@@ -14,7 +14,6 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.kernels import pairs_of_attributes as kernel
 from microveil.measures.base import (
@@ -22,11 +21,11 @@ from microveil.measures.base import (
     By,
     Entry,
     Figure,
+    Floats,
     Group,
     Measure,
     Takes,
     as_json,
-    none_if_undefined,
     plain,
 )
 from microveil.table.blocks import (
@@ -42,7 +41,6 @@ from microveil.table.blocks import (
 from microveil.table.sorting import numbers_in_order
 from microveil.table.threads import in_threads
 
-Floats = NDArray[np.float64]
 # The mean of a pair's records is centred anew where it leaves less than this of their squares:
 # further digits of what is left would be lost.
 LEAST_LEFT = 1e-3
@@ -144,8 +142,7 @@ def correlations_of(counts: Floats, squares: Floats, products: Floats) -> Floats
     """Return correlations from sums over the records that hold both values of a pair.
 
     They are the number of records; in row a and column b the squared deviations of a; and products
-    of the deviations of both, all (n_attributes, n_attributes). NaN where a variance is none, or
-    too small for float64.
+    of the deviations of both. NaN where a variance is none, or too small for float64.
     """
     degrees = np.where(counts > 1, counts - 1, np.nan)
     variances = squares / degrees
@@ -160,12 +157,8 @@ def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
     return MomentComparison(original=moments(original), protected=moments(protected))
 
 
-def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
-    """Compute Spearman's correlations of one table, NaN on the diagonal for a constant.
-
-    Values are numbered once, and the records of a pair ranked by counting these numbers, which
-    scipy sorts anew for each pair.
-    """
+def rank_correlations(matrix: Matrix) -> Floats:
+    """Compute Spearman's correlations: values are numbered once, where scipy sorts every pair."""
     if not lacks_some(matrix):
         return moments(average_ranks(matrix)).correlations
     n_attributes = matrix.shape[1]
@@ -174,10 +167,9 @@ def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
     )
     pairs = list(combinations(range(n_attributes), 2))
 
-    def correlate(pair: tuple[int, int]) -> tuple[int, float, float, float]:
+    def correlate(pair: tuple[int, int]) -> Any:
         (one, n_one), (other, n_other) = (numbered[a] for a in pair)
-        found: tuple[int, float, float, float] = kernel.correlate_ranks(one, other, n_one, n_other)
-        return found
+        return kernel.correlate_ranks(one, other, n_one, n_other)
 
     counts, squares, products = np.zeros((3, n_attributes, n_attributes))
     for (a, b), sums in zip(pairs, in_threads(correlate, pairs, matrix.size), strict=True):
@@ -196,10 +188,6 @@ def compare_rank_correlations(original: Matrix, protected: Matrix) -> Correlatio
     )
 
 
-MOMENTS = Group(title="Means and variances")
-CORRELATIONS = Group(title="Correlations")
-
-
 def before_and_after(moment: str, found: Any) -> list[Figure]:
     """Return a moment of each attribute of the release, beside the original's."""
     before, after = (getattr(side, moment).tolist() for side in (found.original, found.protected))
@@ -208,11 +196,11 @@ def before_and_after(moment: str, found: Any) -> list[Figure]:
 
 def by_name(found: Any, names: Sequence[str], *moments: str) -> dict[str, dict[str, Any]]:
     """Write moments of each attribute, before and after."""
+    sides = {"original": found.original, "protected": found.protected}
     return {
         name: {
             moment: {
-                side: none_if_undefined(float(getattr(getattr(found, side), f"{moment}s")[a]))
-                for side in ("original", "protected")
+                side: plain(getattr(own, f"{moment}s").tolist()[a]) for side, own in sides.items()
             }
             for moment in moments
         }
@@ -220,11 +208,8 @@ def by_name(found: Any, names: Sequence[str], *moments: str) -> dict[str, dict[s
     }
 
 
-def _write_covariances(found: MomentComparison, _: Sequence[str]) -> dict[str, Any]:
-    sides = {"original": found.original, "protected": found.protected}
-    return {side: plain(of.covariances.tolist()) for side, of in sides.items()}
-
-
+MOMENTS = Group(title="Means and variances")
+CORRELATIONS = Group(title="Correlations")
 _measure = partial(Measure, takes=Takes.NUMBERS, in_blocks=True, needs_pairs=False)
 _closer = partial(_measure, better=Better.UNCHANGED, explanation="closer is better")
 _moment = partial(
@@ -267,7 +252,13 @@ OF_PAIRS = (
         label="covariances",
         function=compare_moments,
         lowest=-math.inf,
-        entry=Entry(name="covariances", write=_write_covariances),
+        entry=Entry(
+            name="covariances",
+            write=lambda found, _: {
+                "original": plain(found.original.covariances),
+                "protected": plain(found.protected.covariances),
+            },
+        ),
     ),
     *_correlations(
         "Pearson's",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from microveil.kernels import attacks as kernel
 from microveil.kernels import linkage
+from microveil.measures.base import Flags, Floats, Whole
 from microveil.table import threads
 from microveil.table.blocks import SMALLEST_VARIANCE, Matrix, means_and_variances
 from microveil.table.sorting import in_order
@@ -24,9 +25,7 @@ LEAF_SIZE = 64
 QUERIES_PER_TASK = 512
 
 
-def standard_weights(
-    original: NDArray[np.float64], is_category: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def standard_weights(original: Floats, is_category: Flags) -> Floats:
     """Return what a squared difference in each attribute weighs: 1/variance of a number."""
     weights = reciprocal_variances(original)
     for a in np.flatnonzero(is_category):
@@ -38,14 +37,12 @@ def standard_weights(
 class Scale:
     """What differences weigh, by attribute."""
 
-    is_category: NDArray[np.bool_]
-    weights: NDArray[np.float64]  # of a squared difference of numbers, or of different categories
-    gaps: NDArray[np.float64]  # how far a missing number is from a present one, squared
+    is_category: Flags
+    weights: Floats  # of a squared difference of numbers, or of different categories
+    gaps: Floats  # how far a missing number is from a present one, squared
 
 
-def own_distances(
-    one: NDArray[np.float64], other: NDArray[np.float64], scale: Scale
-) -> NDArray[np.float64]:
+def own_distances(one: Floats, other: Floats, scale: Scale) -> Floats:
     """Return the squared distance of each record to the one of the same position.
 
     The same operations in the same order as in the kernels, which compare with it.
@@ -53,9 +50,8 @@ def own_distances(
     total = np.zeros(len(one))
     for a, (x, y) in enumerate(zip(one.T, other.T, strict=True)):
         weight = scale.weights[a]
-        apart = (
-            np.where(x != y, weight, 0.0) if scale.is_category[a] else (x - y) * (x - y) * weight
-        )
+        of_numbers = (x - y) * (x - y) * weight
+        apart = np.where(x != y, weight, 0.0) if scale.is_category[a] else of_numbers
         lacking = np.isnan(x).astype(np.int8) + np.isnan(y)
         total += np.choose(lacking, [apart, scale.gaps[a], 0.0])
     return total
@@ -74,19 +70,12 @@ class Rows:
     """Released rows, arranged to find those nearest to a person."""
 
     tree: tuple[NDArray[Any], ...]  # as the kernels take it
-    is_category: NDArray[np.bool_]  # (n_attributes,): which attributes are categories
-    # (n_rows,): positions of the rows in the order of the tree, equal rows together.
-    members: NDArray[np.int64]
-    # (n_distinct + 1,): where the rows that are equal to each distinct one begin.
-    starts: NDArray[np.int64]
+    is_category: Flags  # (n_attributes,): which attributes are categories
+    members: Whole  # (n_rows,): rows in the order of the tree, equal ones together
+    starts: Whole  # (n_distinct + 1,): where those equal to each distinct one begin
 
     @classmethod
-    def arrange(
-        cls,
-        released: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        is_category: NDArray[np.bool_],
-    ) -> "Rows":
+    def arrange(cls, released: Floats, weights: Floats, is_category: Flags) -> "Rows":
         """Arrange rows without missing values; O(n log n)."""
         first, which = distinct_records(released)
         distinct = np.ascontiguousarray(released[first])
@@ -106,16 +95,9 @@ class Rows:
             starts=np.concatenate([[0], np.cumsum(copies)]),
         )
 
-    def distances(
-        self,
-        known: NDArray[np.float64],
-        *,
-        limits: NDArray[np.float64] | None = None,
-        neighbours: int = 1,
-    ) -> NDArray[np.float64]:
-        """Return each person's distance to the k-th nearest row, or a limit where that is less."""
-        known = np.ascontiguousarray(known)
-        reach = np.full(len(known), np.inf) if limits is None else limits
+    def distances(self, known: Floats, *, neighbours: int = 1) -> Floats:
+        """Return each person's distance to the k-th nearest row."""
+        known, reach = np.ascontiguousarray(known), np.full(len(known), np.inf)
         return in_threads(
             lambda task: kernel.kth_least_distances(
                 self.tree, self.is_category, known[task], reach[task], neighbours
@@ -123,9 +105,7 @@ class Rows:
             len(known),
         )
 
-    def first_at(
-        self, known: NDArray[np.float64], distances: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
+    def first_at(self, known: Floats, distances: Floats) -> Whole:
         """Return for each person a different row at exactly a distance, by number; -1 of none."""
         known = np.ascontiguousarray(known)
         return in_threads(
@@ -136,44 +116,33 @@ class Rows:
         )
 
     def count_at(
-        self,
-        known: NDArray[np.float64],
-        distances: NDArray[np.float64],
-        secrets: NDArray[np.float64] | None = None,
-        intervals: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64]:
+        self, known: Floats, distances: Floats, secrets: Floats, intervals: Floats
+    ) -> Whole:
         """Count rows at exactly each person's distance, and those of them with a secret in reach.
 
         ``secrets`` has one for each released row, ``intervals`` two ends for each person, which are
         within reach. Returns two columns.
         """
-        known = np.ascontiguousarray(known)
-        in_tree = np.zeros(len(self.members)) if secrets is None else secrets[self.members]
+        known, in_tree = np.ascontiguousarray(known), secrets[self.members]
         group = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        in_order = in_tree[np.lexsort([in_tree, group])]
-        ends = np.zeros((len(known), 2)) if intervals is None else intervals
+        tree = self.tree, self.is_category
+        rows = in_tree[np.lexsort([in_tree, group])], self.starts
         return in_threads(
             lambda task: kernel.count_at_distance(
-                self.tree,
-                self.is_category,
-                known[task],
-                distances[task],
-                in_order,
-                self.starts,
-                ends[task],
+                *tree, known[task], distances[task], *rows, intervals[task]
             ),
             len(known),
         )
 
 
-def reciprocal_variances(original: Matrix) -> NDArray[np.float64]:
+def reciprocal_variances(original: Matrix) -> Floats:
     """Return what a squared difference in each attribute weighs: 1/variance, 0 of a constant."""
     variances = means_and_variances(original)[1]
     with np.errstate(divide="ignore", over="ignore"):
         return np.where(variances >= SMALLEST_VARIANCE, 1.0 / variances, 0.0)
 
 
-def category_weight(values: NDArray[np.float64]) -> float:
+def category_weight(values: Floats) -> float:
     """Return what two different categories add to a squared distance; 0 of a constant.
 
     It is 2 (n - 1) / n over the share of all ordered pairs that differ: on average over these pairs
@@ -185,7 +154,7 @@ def category_weight(values: NDArray[np.float64]) -> float:
     return 2 * (n * (n - 1) / differing) if differing else 0.0
 
 
-def distinct_records(matrix: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct_records(matrix: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return where each different record stands first, and for each record which of them it is.
 
     They are in ascending order, the first attribute first; those that lack a value are alike in it.

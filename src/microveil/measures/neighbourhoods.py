@@ -23,17 +23,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from microveil.kernels import neighbourhoods as kernel
-from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
+from microveil.measures.base import Better, By, Entry, Floats, Group, Measure, Takes, Whole
 from microveil.partition import intervals
 
 # A sum of weights that is k on paper may miss it by a rounding.
 ROUNDING = 1e-9
 
 
-def expected_neighbours(values: ArrayLike, delta: float) -> NDArray[np.float64]:
+def expected_neighbours(values: ArrayLike, delta: float) -> Floats:
     """Return T_i: the expected number of noised records within 2 delta of each value.
 
     O(n log n) time; the relative error is below 1e-9 for a million records, mostly below 1e-14.
@@ -49,21 +49,17 @@ def expected_neighbours(values: ArrayLike, delta: float) -> NDArray[np.float64]:
     return (expected + mirrored[::-1])[which]
 
 
-def original_neighbours(values: ArrayLike, delta: float) -> NDArray[np.int64]:
+def original_neighbours(values: ArrayLike, delta: float) -> Whole:
     """Count the original values less than 2 delta away from each, itself included."""
     return _counts(values, values, delta, closed=False)
 
 
-def observed_neighbours(
-    original: ArrayLike, protected: ArrayLike, delta: float
-) -> NDArray[np.int64]:
+def observed_neighbours(original: ArrayLike, protected: ArrayLike, delta: float) -> Whole:
     """Count the protected values, in any order, at most 2 delta away from each original value."""
     return _counts(original, protected, delta, closed=True)
 
 
-def _counts(
-    centres: ArrayLike, values: ArrayLike, delta: float, *, closed: bool
-) -> NDArray[np.int64]:
+def _counts(centres: ArrayLike, values: ArrayLike, delta: float, *, closed: bool) -> Whole:
     """Count the values within 2 delta of each centre, each different centre once."""
     different, which = np.unique(np.asarray(centres, dtype=np.float64), return_inverse=True)
     counts = np.empty(len(different), dtype=np.int64)
@@ -78,40 +74,32 @@ class Neighbourhoods:
 
     delta: float  # half the width of the intervals; a neighbourhood reaches 2 delta to either side
     k: int  # the count that is asked for
-    # (n_records,): original values less than 2 delta away, the record itself included.
-    original: NDArray[np.int64]
-    expected: NDArray[np.float64]  # (n_records,): expected number of noised records within 2 delta
-    # (n_records,): protected records within 2 delta, where a protected attribute was given.
-    observed: NDArray[np.int64] | None
+    original: Whole  # (n_records,), as are the others
+    expected: Floats
+    observed: Whole | None  # where a protected attribute was given
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a summary over the records, as JSON knows it.
-
-        For each kind of count its least, its mean, and the share of records whose count is at least
-        k; for ``expected`` and ``observed`` also that of records above half their original count.
-        """
+        """Summarise: the least, the mean, and shares of records of at least k, or above half."""
         counts = {"original": self.original, "expected": self.expected, "observed": self.observed}
         figures: dict[str, Any] = {
             "delta": self.delta,
             "k": self.k,
             "n_records": len(self.original),
-            **{name: self._summary(count) for name, count in counts.items()},
         }
+        for name, own in counts.items():
+            figures[name] = (
+                own
+                if own is None
+                else {
+                    "min": own.min().item(),
+                    "mean": own.mean().item(),
+                    "share_at_least_k": float(np.mean(own >= self.k * (1 - ROUNDING))),
+                    "share_above_half_of_original": float(np.mean(own > self.original / 2)),
+                }
+            )
         # Of the original counts it would say nothing.
         del figures["original"]["share_above_half_of_original"]
         return figures
-
-    def _summary(
-        self, counts: NDArray[np.int64] | NDArray[np.float64] | None
-    ) -> dict[str, float] | None:
-        if counts is None:
-            return None
-        return {
-            "min": counts.min().item(),
-            "mean": counts.mean().item(),
-            "share_at_least_k": float(np.mean(counts >= self.k * (1 - ROUNDING))),
-            "share_above_half_of_original": float(np.mean(counts > self.original / 2)),
-        }
 
 
 def neighbourhoods(
@@ -127,26 +115,18 @@ def neighbourhoods(
     )
 
 
-NEIGHBOURHOODS = Group(
-    title="Neighbours within an interval of half width delta: the fewest that any record has"
-)
-
-
-def _counted(
-    original: NDArray[np.float64], protected: NDArray[np.float64], *, k: int
-) -> Neighbourhoods | None:
+def _counted(original: Floats, protected: Floats, *, k: int) -> Neighbourhoods | None:
     """Count an attribute's neighbours; None where it does not vary or has fewer than k values."""
     values = original[~np.isnan(original)]
     if len(values) < k or not np.ptp(values) > 0:
         return None
-    return neighbourhoods(
-        values,
-        delta=intervals(values, k=k).delta,
-        k=k,
-        protected=protected[~np.isnan(protected)],
-    )
+    present = protected[~np.isnan(protected)]
+    return neighbourhoods(values, delta=intervals(values, k=k).delta, k=k, protected=present)
 
 
+NEIGHBOURHOODS = Group(
+    title="Neighbours within an interval of half width delta: the fewest that any record has"
+)
 MEASURES = (
     Measure(
         id="fewest_neighbours",

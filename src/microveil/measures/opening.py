@@ -1,7 +1,8 @@
-"""A table and its release, opened to be held against each other."""
+"""A table and its release, opened to be held against each other, with what lies beside them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.errors import DataError
+from microveil.errors import DataError, FileError
+from microveil.files import FORMATS
 from microveil.guarantee import Guarantee
-from microveil.measures.promised import codes_in_release, has_pairs
+from microveil.measures.base import Floats
 from microveil.measures.tables import Codes, Tables
 from microveil.protect.recipe import roles_of_recipe
 from microveil.protect.release import Release
-from microveil.schema import Kind, Role
+from microveil.schema import Kind, Role, Source
 from microveil.synthesis.measurements import Measurements
 from microveil.table import (
     Column,
@@ -29,8 +31,76 @@ from microveil.table import (
 from microveil.table.blocks import LARGEST_VALUE, AttributeMatrix, Matrix, largest_of
 from microveil.table.table import coded_words
 
+# What measurements.json repeats of the guarantee.
+SAME_IN_BOTH = ("method", "n_records", "epsilon", "delta", "rho")
 # Text of more different values is left out: hardly any are categories.
 MOST_CATEGORIES = 1000
+
+
+def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
+    """Read the guarantee that was written with a table of these columns, None where none was.
+
+    A promise that belongs to another table must not be shown for this one.
+    """
+    tables = {f"data{suffix}" for entry in FORMATS.values() for suffix in entry.suffixes[:1]}
+    if table.name not in tables:
+        return None
+    try:
+        found = Guarantee.read(table.parent / "guarantee.json")
+    except FileError:
+        return None  # it is not one of ours
+    promised_columns = {*(terms.name for terms in found.attributes), *found.kept}
+    if found.has_new_numbers:
+        promised_columns.add(str(found.unit.column))
+    # A column of which nothing was learnt is promised, and left out.
+    unknown = {own.name for own in found.attributes if own.domain_source is Source.LEARNT}
+    absent = promised_columns - {*columns}
+    return found if {*columns} <= promised_columns and absent <= unknown else None
+
+
+def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurements | None:
+    """Read what a new table was drawn from, None where it was not written with the table.
+
+    Nor where a domain or grid was read from the data, so that the guarantee does not say it.
+    """
+    path = table.parent / "measurements.json"
+    if guarantee is None or not guarantee.is_synthetic or not path.exists():
+        return None
+    attributes = [terms.attribute() for terms in guarantee.attributes]
+    declared = [attribute for attribute in attributes if attribute is not None]
+    if len(declared) < len(attributes):
+        return None
+    promised_there = guarantee.to_dict()
+    try:
+        contents = json.loads(path.read_text(encoding="utf-8"))
+        if any(contents[name] != promised_there[name] for name in SAME_IN_BOTH):
+            raise ValueError  # noqa: TRY301 -- reported as what cannot be read is
+        return Measurements.from_dict(contents, declared)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+        raise FileError(
+            f"{path}",
+            "it must be the measurements.json that was written with the release",
+            "restore it as microveil wrote it, or delete it",
+        ) from None
+
+
+def codes_in_release(codes: MissingCodes, guarantee: Guarantee | None) -> MissingCodes:
+    """Return what stands for a missing value in a release, by that of the original.
+
+    In protected attributes a code that the guarantee does not name is a value.
+    """
+    if guarantee is None:
+        return codes
+    protected = {terms.name for terms in guarantee.attributes}
+    others = {name: own for name, own in codes.by_column.items() if name not in protected}
+    return replace(codes, by_column=others).and_of(guarantee.missing_codes)
+
+
+def has_pairs(guarantee: Guarantee | None, n_missing: int = 0) -> bool:
+    """Whether records may stand in the original's order, of which units may lack ``n_missing``."""
+    if guarantee is None:
+        return True
+    return guarantee.has_pairs and not (guarantee.unit.column is not None and n_missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -140,8 +210,7 @@ def tables_of(
 ) -> Tables:
     """Read attributes of a table and its release as measures are given them.
 
-    Text of more than 1000 categories is left out. Argument by argument, ``asked`` is what is asked
-    of the measures: record linkage is, if nothing else is said.
+    Text of more than 1000 categories is left out. ``asked`` is by argument; linkage is by default.
     """
     wanted = list(names)
     numeric, orders, sides = both.numeric(wanted), both.orders, (both.original, both.protected)
@@ -183,7 +252,7 @@ def _matrix(table: Table, names: list[str], place: str, *, masked: bool) -> Matr
     return matrix
 
 
-def usable(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def usable(values: Floats) -> Floats:
     """Mark what no distance can be taken of as missing, as a release does; in place."""
     values[~(np.abs(values) <= LARGEST_VALUE)] = np.nan
     return values
@@ -224,12 +293,9 @@ def _ranks(codes: Codes, words: Sequence[str]) -> tuple[Column, Column]:
 
 def _columns(both: Opened, names: Iterable[str]) -> tuple[dict[str, Column], dict[str, Column]]:
     """Read columns of both tables."""
-    wanted = list(names)
+    wanted, sides = list(names), (both.original, both.protected)
     both.check(wanted)
-    before, after = (
-        {name: column_of(table, name) for name in wanted}
-        for table in (both.original, both.protected)
-    )
+    before, after = ({name: column_of(table, name) for name in wanted} for table in sides)
     return before, after
 
 

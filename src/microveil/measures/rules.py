@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from microveil.errors import DataError
 from microveil.measures.base import (
     Better,
     By,
@@ -18,9 +17,9 @@ from microveil.measures.base import (
     Measure,
     Measured,
     Takes,
-    none_if_undefined,
+    plain,
 )
-from microveil.measures.models import checked_attributes
+from microveil.measures.models import Attributes, checked_attributes, of_one_kind
 from microveil.measures.showing import figures
 from microveil.table.record_rules import RecordRule
 from microveil.text.document import Block, paragraph, tabulated
@@ -43,7 +42,7 @@ class Violations:
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON knows them; what is undefined is None."""
         left_out = {"n_records": self.n_records, "n_left_out": self.n_left_out}
-        return {"violations": self.count, "share": none_if_undefined(self.share), **left_out}
+        return {"violations": self.count, "share": plain(self.share), **left_out}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,30 +65,20 @@ def check_rules(
     *,
     rules: Sequence[RecordRule],
 ) -> tuple[RuleOutcome, ...]:
-    """Count the records of two tables that break each rule.
-
-    Columns are numbers or text: dates as days, yes and no as 1 and 0.
-    """
-    sides = [
-        checked_attributes(table, f"{side} data")
-        for side, table in (("original", original), ("protected", protected))
-    ]
-    for name, column in sides[0].items():
-        if column.dtype.kind != sides[1][name].dtype.kind:
-            raise DataError(
-                f"column '{name}'",
-                "it must be text in both tables or numbers in both",
-                "write it the same way in both",
-            )
+    """Count the records of two tables that break each rule: dates are days, yes and no 1 and 0."""
+    before = checked_attributes(original, "original data")
+    after = checked_attributes(protected, "protected data")
+    for name, column in before.items():
+        of_one_kind(name, column, after[name])
     return tuple(
         RuleOutcome(
-            rule=rule, original=_violations(sides[0], rule), protected=_violations(sides[1], rule)
+            rule=rule, original=_violations(before, rule), protected=_violations(after, rule)
         )
         for rule in rules
     )
 
 
-def _violations(table: Mapping[str, NDArray[Any]], rule: RecordRule) -> Violations:
+def _violations(table: Attributes, rule: RecordRule) -> Violations:
     present, broken = rule.broken(table)
     return Violations(
         count=int(np.count_nonzero(broken)),
@@ -104,23 +93,16 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     others = figures([one for one in found if one not in ours])
     if not ours:
         return others
-    rows = (
-        (str(one.rule), *_counted(one.original), *_counted(one.protected),
-         f"{one.original.n_left_out:,}, {one.protected.n_left_out:,}")
-        for one in ours[0].result
-    )  # fmt: skip
+    rows = []
+    for one in ours[0].result:
+        sides = one.original, one.protected
+        counts = [cell for own in sides for cell in (figure(own.count), figure(100 * own.share))]
+        rows.append((str(one.rule), *counts, ", ".join(f"{own.n_left_out:,}" for own in sides)))
     return (
         paragraph("A record with a missing side is not counted."),
         tabulated(("rule", "before", "%", "after", "%", "not counted"), rows),
         *others,
     )
-
-
-def _counted(found: Violations) -> tuple[str, str]:
-    return figure(found.count), figure(100 * found.share)
-
-
-RULES = Group(title="Rules, and the records that break them", show=_show)
 
 
 def _shares(found: Sequence[RuleOutcome]) -> dict[str, Figure]:
@@ -141,7 +123,7 @@ MEASURES = (
         highest=1.0,
         better=Better.UNCHANGED,
         by=By.RULE,
-        group=RULES,
+        group=Group(title="Rules, and the records that break them", show=_show),
         entry=Entry(name="rules"),
         asked_by="rules",
         arguments=("rules",),

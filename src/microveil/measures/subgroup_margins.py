@@ -1,14 +1,15 @@
 """What noise alone does to the subgroups of a new table, by trials on its measurements."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import NDArray
 
 from microveil.guarantee import Guarantee
+from microveil.measures.base import Flags, Floats, Whole
 from microveil.measures.subgroups import MISSING, SubgroupMargins, Subgroups, figures_in
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Kind, written
@@ -19,7 +20,7 @@ from microveil.synthesis.plan import remeasured
 from microveil.synthesis.tables import axis_at
 from microveil.table.threads import in_threads
 
-Figures = tuple[NDArray[np.float64], NDArray[np.float64]]
+Figures = tuple[Floats, Floats]
 # As in `release.margins`, for each margin by itself.
 CONFIDENCE = 0.95
 # A margin of so many trials is off by about 16 %, which Student's t allows for.
@@ -69,8 +70,7 @@ def subgroup_margins(
             found,
             without_margins=f"a table of more than {MOST_CELLS:,} cells is not drawn anew so often",
         )
-    margins = _Trials.of(measurements, found, names).margins()
-    return replace(found, margins=margins)
+    return replace(found, margins=_margins(measurements, found, names))
 
 
 def _reason(guarantee: Guarantee | None) -> str:
@@ -85,104 +85,94 @@ def _reason(guarantee: Guarantee | None) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Trials:
-    """What all trials have in common."""
+def _margins(measurements: Measurements, found: Subgroups, names: Sequence[str]) -> SubgroupMargins:
+    """Draw, measure and draw again, and hold each trial against the records that were measured."""
+    drawing = Drawing.of(measurements, shrinks=False)
+    n_before, n_after = measurements.n_records, int(found.counts[1].sum())
+    figures_of = partial(_figures, measurements, found, names)
 
-    measurements: Measurements
-    found: Subgroups
-    by: tuple[int, ...]  # positions of the columns of the subgroups among the attributes
-    numbers: tuple[int, ...]  # of those that means are taken of; -1 for one that was not drawn
+    def trial(number: int) -> Figures:
+        seeds = np.random.Generator(np.random.PCG64(number)).spawn(2)
+        records, _ = drawing.drawn(n_before, seeds[0])
+        before = figures_of(records)
+        again = remeasured(measurements, records, RandomSource.seeded(number))
+        after = figures_of(Drawing.of(again).drawn(n_after, seeds[1])[0])
+        return after[0] - before[0], after[1] - before[1]
 
-    @classmethod
-    def of(cls, measurements: Measurements, found: Subgroups, names: Sequence[str]) -> "_Trials":
-        """Find the columns among the attributes."""
-        place = {one.attribute.name: n for n, one in enumerate(measurements.attributes)}
-        return cls(
-            measurements=measurements,
-            found=found,
-            by=tuple(place[name] for name in found.by),
-            numbers=tuple(place.get(name, -1) for name in names),
-        )
+    shares, means = zip(*in_threads(trial, range(TRIALS)), strict=True)
+    measured = _measured(measurements, found)
+    return margins_of_trials(np.stack(shares), np.stack(means), measured, CONFIDENCE)
 
-    def margins(self) -> SubgroupMargins:
-        """Make the trials."""
-        drawing = Drawing.of(self.measurements, shrinks=False)
-        n_before, n_after = self.measurements.n_records, int(self.found.counts[1].sum())
 
-        def trial(number: int) -> Figures:
-            seeds = np.random.Generator(np.random.PCG64(number)).spawn(2)
-            records, _ = drawing.drawn(n_before, seeds[0])
-            before = self._figures(records)
-            again = remeasured(self.measurements, records, RandomSource.seeded(number))
-            after = self._figures(Drawing.of(again).drawn(n_after, seeds[1])[0])
-            return after[0] - before[0], after[1] - before[1]
+def _places(measurements: Measurements) -> dict[str, int]:
+    return {one.attribute.name: place for place, one in enumerate(measurements.attributes)}
 
-        shares, means = zip(*in_threads(trial, range(TRIALS)), strict=True)
-        return margins_of_trials(np.stack(shares), np.stack(means), self._measured(), CONFIDENCE)
 
-    def _figures(self, records: Sequence[Values]) -> Figures:
-        """Take shares and means of the subgroups in records."""
-        groups = self._groups([records[one] for one in self.by])
-        columns = [
-            np.full(len(groups), np.nan)
-            if one < 0
-            else _numbers(self.measurements.attributes[one].attribute, records[one])
-            for one in self.numbers
+def _figures(
+    measurements: Measurements, found: Subgroups, names: Sequence[str], records: Sequence[Values]
+) -> Figures:
+    """Take shares and means of the subgroups in records; NaN of what was not drawn."""
+    places = _places(measurements)
+    groups = _groups(measurements, found, records)
+    values = np.full((len(groups), len(names)), np.nan)
+    for column, name in zip(values.T, names, strict=True):
+        if name in places:
+            units, missing = records[places[name]]
+            column[:] = measurements.attributes[places[name]].attribute.from_grid(units)
+            if missing is not None:
+                column[missing] = np.nan
+    return figures_in(groups, values, len(found.levels))
+
+
+def _groups(measurements: Measurements, found: Subgroups, records: Sequence[Values]) -> Whole:
+    """Return each record's subgroup, -1 of one that neither table has."""
+    places = _places(measurements)
+    combined: Whole = np.zeros(len(records[0][0]), dtype=np.int64)
+    wanted: Whole = np.zeros(len(found.levels), dtype=np.int64)
+    for name, own in zip(found.by, zip(*found.levels, strict=True), strict=True):
+        place = {level: number for number, level in enumerate(sorted(set(own)))}
+        attribute = measurements.attributes[places[name]].attribute
+        levels = _levels(attribute, records[places[name]], place)
+        combined = combined * (len(place) + 1) + np.where(levels < 0, len(place), levels)
+        wanted = wanted * (len(place) + 1) + np.array([place[level] for level in own])
+    order = np.argsort(wanted)
+    nearest = np.minimum(np.searchsorted(wanted[order], combined), len(order) - 1)
+    return np.where(wanted[order][nearest] == combined, order[nearest], -1)
+
+
+def _measured(measurements: Measurements, found: Subgroups) -> Flags:
+    """Find the subgroups whose own count was measured: one bin of one table, or histogram."""
+    places = _places(measurements)
+    by = [places[name] for name in found.by]
+    together = len(by) == 1 or any(set(by) <= set(scope) for scope in measurements.tables)
+    alone = [_levels_alone(measurements, one, is_table=len(by) > 1) for one in by]
+    return np.array(
+        [
+            together and all(level in own for level, own in zip(levels, alone, strict=True))
+            for levels in found.levels
         ]
-        values = np.column_stack(columns) if columns else np.empty((len(groups), 0))
-        return figures_in(groups, values, len(self.found.levels))
+    )
 
-    def _groups(self, columns: Sequence[Values]) -> NDArray[np.int64]:
-        """Return each record's subgroup, -1 of one that neither table has."""
-        combined = np.zeros(len(columns[0][0]), dtype=np.int64)
-        wanted = np.zeros(len(self.found.levels), dtype=np.int64)
-        for axis, (one, column) in enumerate(zip(self.by, columns, strict=True)):
-            levels = sorted({group[axis] for group in self.found.levels})
-            place = {level: number for number, level in enumerate(levels)}
-            attribute = self.measurements.attributes[one].attribute
-            own = _levels(attribute, column, place)
-            size = len(levels) + 1
-            combined = combined * size + np.where(own < 0, len(levels), own)
-            wanted = wanted * size + np.array([place[group[axis]] for group in self.found.levels])
-        order = np.argsort(wanted)
-        nearest = np.minimum(np.searchsorted(wanted[order], combined), len(order) - 1)
-        return np.where(wanted[order][nearest] == combined, order[nearest], -1)
 
-    def _measured(self) -> NDArray[np.bool_]:
-        """Find the subgroups whose own count was measured: one bin of one table, or histogram."""
-        tables = self.measurements.tables
-        together = len(self.by) == 1 or any(set(self.by) <= set(scope) for scope in tables)
-        alone = [self._levels_alone(one) for one in self.by]
-        return np.array(
-            [
-                together and all(level in own for level, own in zip(levels, alone, strict=True))
-                for levels in self.found.levels
-            ]
-        )
-
-    def _levels_alone(self, number: int) -> set[str]:
-        """Name the levels of an attribute that were counted, and have a bin of their own."""
-        measured = self.measurements.attributes[number]
-        if measured.distribution is not None:
-            return set()
-        lower, _ = measured.attribute.grid_bounds or (0, 0)
-        n_levels = len(measured.levels.counts)
-        names = _named(measured.attribute, lower + np.arange(n_levels - measured.has_missing))
-        names += [MISSING] if measured.has_missing else []
-        if len(self.by) == 1:
-            return set(names)
-        axis = axis_at(number, measured, self.measurements.parts, self.measurements.halves)
-        assert axis.groups is not None  # noqa: S101 -- its values were counted
-        members = np.bincount(axis.groups)[axis.groups]
-        return {name for name, count in zip(names, members, strict=True) if count == 1}
+def _levels_alone(measurements: Measurements, number: int, *, is_table: bool) -> set[str]:
+    """Name the levels of an attribute that were counted, and have a bin of their own."""
+    measured = measurements.attributes[number]
+    if measured.distribution is not None:
+        return set()
+    lower, _ = measured.attribute.grid_bounds or (0, 0)
+    n_levels = len(measured.levels.counts)
+    names = _named(measured.attribute, lower + np.arange(n_levels - measured.has_missing))
+    names += [MISSING] if measured.has_missing else []
+    if not is_table:
+        return set(names)
+    axis = axis_at(number, measured, measurements.parts, measurements.halves)
+    assert axis.groups is not None  # noqa: S101 -- its values were counted
+    members = np.bincount(axis.groups)[axis.groups]
+    return {name for name, count in zip(names, members, strict=True) if count == 1}
 
 
 def margins_of_trials(
-    shares: NDArray[np.float64],
-    means: NDArray[np.float64],
-    is_measured: NDArray[np.bool_],
-    confidence: float,
+    shares: Floats, means: Floats, is_measured: Flags, confidence: float
 ) -> SubgroupMargins:
     """Find margins of figures by trials in which nothing but noise and chance is at work.
 
@@ -190,17 +180,16 @@ def margins_of_trials(
     many degrees of freedom as there are trials: a new deviation, normal about 0, is within it with
     that probability, however few trials there are.
     """
-    of_shares, of_means = (_half_widths(found, confidence) for found in (shares, means))
     return SubgroupMargins(
         confidence=confidence,
         n_trials=len(shares),
-        shares=of_shares,
-        means=of_means,
+        shares=_half_widths(shares, confidence),
+        means=_half_widths(means, confidence),
         is_measured=is_measured,
     )
 
 
-def _half_widths(deviations: NDArray[np.float64], confidence: float) -> NDArray[np.float64]:
+def _half_widths(deviations: Floats, confidence: float) -> Floats:
     """Return half widths of deviations about 0, trials first; NaN where many trials lack one."""
     count = np.isfinite(deviations).sum(axis=0)
     known = np.maximum(count, 1)
@@ -209,13 +198,7 @@ def _half_widths(deviations: NDArray[np.float64], confidence: float) -> NDArray[
     return np.where(is_lacking, np.nan, scipy.special.stdtrit(known, (1 + confidence) / 2) * spread)
 
 
-def _numbers(attribute: Attribute, column: Values) -> NDArray[np.float64]:
-    units, missing = column
-    values = attribute.from_grid(units).astype(np.float64)
-    return values if missing is None else np.where(missing, np.nan, values)
-
-
-def _levels(attribute: Attribute, column: Values, place: dict[str, int]) -> NDArray[np.int64]:
+def _levels(attribute: Attribute, column: Values, place: dict[str, int]) -> Whole:
     """Find each record's level among those that the tables have, -1 where it is none."""
     units, missing = column
     different, codes = np.unique(units, return_inverse=True)
@@ -224,7 +207,7 @@ def _levels(attribute: Attribute, column: Values, place: dict[str, int]) -> NDAr
     return levels if missing is None else np.where(missing, place.get(MISSING, -1), levels)
 
 
-def _named(attribute: Attribute, units: NDArray[np.int64]) -> list[str]:
+def _named(attribute: Attribute, units: Whole) -> list[str]:
     """Name values as the levels of subgroups are named."""
     values = attribute.from_grid(units)
     categories = attribute.categories

@@ -9,7 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.measures.base import Entry, Group, Measure, Measured, Takes, none_if_undefined
+from microveil.measures.base import (
+    Entry,
+    Flags,
+    Floats,
+    Group,
+    Measure,
+    Measured,
+    Takes,
+    Whole,
+    plain,
+    result_in,
+)
+from microveil.measures.models import of_one_kind
 from microveil.measures.showing import figures
 from microveil.text.document import Block, Given, Tabulated, paragraph, tabulated
 from microveil.text.figures import figure
@@ -22,8 +34,6 @@ MOST_LEVELS = 100
 MOST_GROUPS = 20
 MEANS_BESIDE = 3
 NOT_MEASURED = "*"
-SIDES = ("original", "protected")
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,7 +50,7 @@ class SubgroupMargins:
     # (n_groups, n_attributes): NaN where trials too often have nobody in the subgroup, or the
     # attribute was not drawn.
     means: Floats
-    is_measured: NDArray[np.bool_]  # whether the subgroup's own count was
+    is_measured: Flags  # whether the subgroup's own count was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,21 +59,20 @@ class Subgroups:
 
     by: tuple[str, ...]  # the columns whose combinations are the subgroups
     levels: tuple[tuple[str, ...], ...]  # of each its level of every column, in order
-    counts: NDArray[np.int64]  # (2, n_groups): before and after
+    counts: Whole  # (2, n_groups): before and after
     means: Floats  # (2, n_groups, n_attributes), over the cells present; NaN where there is none
     margins: SubgroupMargins | None = None  # None where they are not known
     without_margins: str = ""  # why they are not
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """Shares of the records before and after, shape (2, n_groups)."""
         return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
 
     @property
     def largest_change(self) -> float:
         """The largest difference of a subgroup's shares."""
-        before, after = self.shares
-        return float(np.abs(after - before).max())
+        return float(np.abs(np.diff(self.shares, axis=0)).max())
 
     @property
     def largest_first(self) -> list[int]:
@@ -98,7 +107,7 @@ class Subgroups:
             "count": self.count_margin(g),
             "share": float(found.shares[g]),
             "measured": bool(found.is_measured[g]),
-            "means": {name: none_if_undefined(float(found.means[g, a])) for a, name in numbers},
+            "means": {name: plain(float(found.means[g, a])) for a, name in numbers},
         }
         return {
             "group": dict(zip(self.by, self.levels[g], strict=True)),
@@ -109,8 +118,8 @@ class Subgroups:
         }
 
 
-def _sides(figures: NDArray[Any]) -> dict[str, float | None]:
-    return dict(zip(SIDES, map(none_if_undefined, figures.tolist()), strict=True))
+def _sides(figures: NDArray[Any]) -> dict[str, Any]:
+    return dict(zip(("original", "protected"), plain(figures), strict=True))
 
 
 def compare_subgroups(
@@ -126,33 +135,24 @@ def compare_subgroups(
     for codes, levels in coded.values():
         # Numbered anew after each column, so that only combinations that occur have a place.
         _, position = np.unique(position * len(levels) + codes, return_inverse=True)
-    n_groups = int(position.max()) + 1
-    first = np.full(n_groups, len(position))
-    np.minimum.at(first, position, np.arange(len(position)))
+    first = np.unique(position, return_index=True)[1]
     sides = (position[:size], original), (position[size:], protected)
-    counts = np.stack([np.bincount(groups, minlength=n_groups) for groups, _ in sides])
-    means = np.stack([_means(groups, values, n_groups) for groups, values in sides])
+    counts = np.stack([np.bincount(groups, minlength=len(first)) for groups, _ in sides])
+    means = np.stack([_means(groups, values, len(first)) for groups, values in sides])
     found = tuple(tuple(levels[codes[one]] for codes, levels in coded.values()) for one in first)
     return margins(Subgroups(by=tuple(by), levels=found, counts=counts, means=means))
 
 
-def figures_in(groups: NDArray[np.int64], values: Floats, n_groups: int) -> tuple[Floats, Floats]:
+def figures_in(groups: Whole, values: Floats, n_groups: int) -> tuple[Floats, Floats]:
     """Return shares and means of groups in a table, records of group -1 being in none."""
     inside = groups >= 0
     counts = np.bincount(groups[inside], minlength=n_groups)
     return counts / len(groups), _means(groups[inside], values[inside], n_groups)
 
 
-def _coded(
-    name: str, before: NDArray[Any], after: NDArray[Any]
-) -> tuple[NDArray[np.int64], list[str]]:
+def _coded(name: str, before: NDArray[Any], after: NDArray[Any]) -> tuple[Whole, list[str]]:
     """Return the level of each record, of both tables in a row, and how each level is called."""
-    if before.dtype.kind != after.dtype.kind:
-        raise DataError(
-            f"column '{name}'",
-            "it must be text in both tables or numbers in both",
-            "write it the same way in both",
-        )
+    of_one_kind(name, before, after)
     values, codes = np.unique(np.concatenate([before, after]), return_inverse=True)
     if len(values) > MOST_LEVELS:
         raise DataError(
@@ -165,7 +165,7 @@ def _coded(
     return codes, [MISSING if np.isnan(value) else f"{value:.15g}" for value in values]
 
 
-def _means(groups: NDArray[np.int64], values: Floats, n_groups: int) -> Floats:
+def _means(groups: Whole, values: Floats, n_groups: int) -> Floats:
     """Return the mean of each attribute in each group, NaN of nothing."""
     means = np.full((n_groups, values.shape[1]), np.nan)
     for a, column in enumerate(values.T):
@@ -178,15 +178,14 @@ def _means(groups: NDArray[np.int64], values: Floats, n_groups: int) -> Floats:
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     """Show counts and means of the largest subgroups, before and after."""
-    taken = next((one for one in found if isinstance(one.result, Subgroups)), None)
-    if taken is None:
+    own = result_in(found, Subgroups)
+    if own is None:
         return figures(found)
-    own: Subgroups = taken.result
-    chosen = own.largest_first[:MOST_GROUPS]
-    means = [a for a, name in enumerate(taken.names) if name not in own.by]
+    chosen, names = own.largest_first[:MOST_GROUPS], found[0].names
+    means = [a for a, name in enumerate(names) if name not in own.by]
     parts = [means[at : at + MEANS_BESIDE] for at in range(0, len(means), MEANS_BESIDE)]
     blocks: list[Block] = [*figures(found), _counts(own, chosen)]
-    blocks += [_table_of_means(own, chosen, taken.names, part) for part in parts]
+    blocks += [_table_of_means(own, chosen, names, part) for part in parts]
     if len(chosen) < len(own.levels):
         said = f"The largest {len(chosen)} of {len(own.levels)} subgroups; --json has all of them."
         blocks.append(paragraph(said))
@@ -215,17 +214,13 @@ def _table_of_means(
 ) -> Tabulated:
     """Tabulate means of a few attributes in subgroups."""
     margins = found.margins
-    sign = () if margins is None else ("±",)
     heads: list[Given] = ["means"]
+    rows = [[", ".join(found.levels[g])] for g in chosen]
     for a in attributes:
-        heads += [names[a], "after", *sign]
-    rows = []
-    for g in chosen:
-        cells = [", ".join(found.levels[g])]
-        for a in attributes:
-            cells += [figure(mean) for mean in found.means[:, g, a]]
-            cells += [] if margins is None else [figure(margins.means[g, a])]
-        rows.append(cells)
+        heads += [names[a], "after", *([] if margins is None else ["±"])]
+        for g, cells in zip(chosen, rows, strict=True):
+            cells.extend(map(figure, found.means[:, g, a]))
+            cells.extend([] if margins is None else [figure(margins.means[g, a])])
     return tabulated(heads, rows)
 
 
@@ -243,9 +238,6 @@ def _margins_in_words(found: Subgroups, chosen: Sequence[int]) -> str:
     )
 
 
-SUBGROUPS = Group(title="Subgroups", show=_show)
-
-
 MEASURES = (
     Measure(
         id="largest_share_change",
@@ -256,7 +248,7 @@ MEASURES = (
         takes=Takes.SUBGROUPS,
         needs_pairs=False,
         highest=1.0,
-        group=SUBGROUPS,
+        group=Group(title="Subgroups", show=_show),
         entry=Entry(name="subgroups", write=Subgroups.to_dict),
         asked_by="by",
         arguments=("by", "margins"),

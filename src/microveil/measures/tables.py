@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Measure, Takes
+from microveil.measures.base import Flags, Measure, Takes
 from microveil.measures.distributions import Levels, decile_levels
 from microveil.measures.formula import parse_formula
 from microveil.measures.relations import sampled_records
 from microveil.table import Column, Numbers
-from microveil.table.blocks import (
-    AttributeMatrix,
-    Matrix,
-    lacks_some,
-    over_blocks,
-)
+from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
 from microveil.table.threads import in_threads
 
 Columns = dict[str, Column]
@@ -28,24 +23,10 @@ OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE, Takes.NUMBER)
 Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
 
 
-def _numbers_of(matrix: Matrix) -> list[Numbers]:
-    """Return the columns of a matrix; of one of all records, none is made."""
-    if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
-        return list(matrix.numbers)
-    return [Numbers(values=column, missing=None) for column in matrix.T]
-
-
-def _present_codes(
-    codes: Codes, before: NDArray[np.int64] | None, after: NDArray[np.int64] | None
-) -> tuple[Column, Column]:
-    """Return codes of text as numbers, of all or some records; NaN where a cell is missing."""
-    *sides, categories = codes
-    missing = categories.index("") if "" in categories else -1
-    taken = [
-        own if rows is None else own[rows] for own, rows in zip(sides, (before, after), strict=True)
-    ]
-    one, other = (np.where(own == missing, np.nan, own) for own in taken)
-    return one, other
+def _present_codes(codes: Codes, side: int) -> Column:
+    """Return one table's codes of text as numbers; NaN where a cell is missing."""
+    missing = codes[2].index("") if "" in codes[2] else -1
+    return np.where(codes[side] == missing, np.nan, codes[side])
 
 
 def _no_columns(names: Iterable[str]) -> tuple[Columns, Columns]:
@@ -81,13 +62,12 @@ class Tables:
         """The records without a missing cell in either table."""
         if not (lacks_some(self.original) or lacks_some(self.protected)):
             return self.original, self.protected
-        of_blocks = over_blocks(
-            lambda rows: (np.isnan(self.original[rows]) | np.isnan(self.protected[rows])).any(
-                axis=1
-            ),
-            len(self.original),
-        )
-        missing = np.concatenate(of_blocks)
+
+        def lacks(rows: slice) -> Flags:
+            either = np.isnan(self.original[rows]) | np.isnan(self.protected[rows])
+            return np.asarray(either.any(axis=1))
+
+        missing = np.concatenate(over_blocks(lacks, len(self.original)))
         if not missing.any():
             return self.original, self.protected
         present = np.flatnonzero(~missing)
@@ -106,11 +86,11 @@ class Tables:
             self.original.size,
         )
         found = dict(zip(self.names, of_numbers, strict=True))
-        for name, (*codes, categories) in self.texts.items():
+        for name, (before, after, categories) in self.texts.items():
             if len(categories) <= 1 << 8:
-                found[name] = codes[0].astype(np.uint8), codes[1].astype(np.uint8)
+                found[name] = before.astype(np.uint8), after.astype(np.uint8)
             else:
-                found[name] = codes[0].astype(np.uint16), codes[1].astype(np.uint16)
+                found[name] = before.astype(np.uint16), after.astype(np.uint16)
         one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
         return one, other
 
@@ -168,43 +148,21 @@ class Tables:
         for a, name in enumerate(self.names):
             yield name, (self.original[:, a], self.protected[:, a], False, name in self.nominal)
         for name, codes in self.texts.items():
-            yield name, (*_present_codes(codes, None, None), True, True)
-
-    def _sample(self) -> tuple[dict[str, Column], dict[str, Column], frozenset[str], int]:
-        """Return the records in which relations are looked for."""
-        sides = self.original, self.protected
-        n_records = [len(side) for side in sides]
-        rows = [sampled_records(n) for n in n_records]
-        taken = [
-            side[slice(None) if own is None else own] for side, own in zip(sides, rows, strict=True)
-        ]
-        found = {name: (taken[0][:, a], taken[1][:, a]) for a, name in enumerate(self.names)}
-        for name, codes in self.texts.items():
-            ranks = self.ranks.get(name)
-            if ranks is None:
-                found[name] = _present_codes(codes, *rows)
-            else:
-                before, after = (
-                    rank if own is None else rank[own]
-                    for rank, own in zip(ranks, rows, strict=True)
-                )
-                found[name] = before, after
-        one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
-        nominal = self.nominal | (self.texts.keys() - self.ranks.keys())
-        return one, other, nominal, n_records[0]
+            yield name, (_present_codes(codes, 0), _present_codes(codes, 1), True, True)
 
     def _given(self, takes: Takes) -> tuple[Any, ...] | None:
+        """Return what a function of all attributes at once is called with."""
         if takes in {Takes.NUMBERS, Takes.SUBGROUPS}:
             return self.original, self.protected
         if takes is Takes.COMPLETE:
             return self.complete if len(self.complete[0]) else None
         if takes is Takes.LEVELS:
             return self.levels
-        made = {
-            Takes.RECORDS: self._records, Takes.MIXED: self._mixed, Takes.SAMPLE: self._sample
-        }.get(takes)  # fmt: skip
-        if made is not None:
-            return made()
+        if takes is Takes.SAMPLE:
+            nominal = self.nominal | (self.texts.keys() - self.ranks.keys())
+            return self._sampled(0), self._sampled(1), nominal, len(self.original)
+        if takes in {Takes.RECORDS, Takes.MIXED}:
+            return self._records() if takes is Takes.RECORDS else self._mixed()
         both = self.columns(self._columns_of(takes))
         return both[1:] if takes is Takes.RELEASE else both
 
@@ -217,20 +175,36 @@ class Tables:
         left_out = {self.asked["class_attribute"]} if takes is Takes.PREDICTORS else set()
         return [name for name in self.compared if name not in left_out]
 
-    def _records(self) -> tuple[list[Column], list[Column], NDArray[np.bool_]]:
+    def _sampled(self, side: int) -> dict[str, Column]:
+        """Return the records of one table in which relations are looked for."""
+        table = (self.original, self.protected)[side]
+        rows = sampled_records(len(table))
+        own: slice | NDArray[np.int64] = slice(None) if rows is None else rows
+        taken = table[own]
+        found = {name: taken[:, a] for a, name in enumerate(self.names)}
+        for name, codes in self.texts.items():
+            in_order = self.ranks.get(name)
+            whole = _present_codes(codes, side) if in_order is None else in_order[side]
+            found[name] = whole[own]
+        return found
+
+    def _records(self) -> tuple[list[Column], list[Column], Flags]:
         """Return the columns of numbers, and codes of text, and which are codes."""
         codes = [[both[side] for both in self.texts.values()] for side in (0, 1)]
         before, after = [*self.original.T, *codes[0]], [*self.protected.T, *codes[1]]
         return before, after, np.repeat([False, True], [len(self.names), len(self.texts)])
 
-    def _mixed(self) -> tuple[AttributeMatrix, AttributeMatrix, NDArray[np.bool_]]:
+    def _mixed(self) -> tuple[AttributeMatrix, AttributeMatrix, Flags]:
         """Return numbers, ranks of text that has an order, and codes of other text."""
+        sides = []
+        for side, matrix in enumerate((self.original, self.protected)):
+            if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
+                columns = [*matrix.numbers]  # none is made anew
+            else:
+                columns = [Numbers(values=column, missing=None) for column in matrix.T]
+            for name, (*codes, _) in self.texts.items():
+                columns.append(Numbers(values=self.ranks.get(name, codes)[side], missing=None))
+            sides.append(AttributeMatrix(numbers=columns))
         is_category = [name in self.nominal for name in self.names]
-        sides = [_numbers_of(self.original), _numbers_of(self.protected)]
-        for name, (*codes, _) in self.texts.items():
-            in_order = name in self.ranks
-            for side, values in zip(sides, self.ranks[name] if in_order else codes, strict=True):
-                side.append(Numbers(values=values, missing=None))
-            is_category.append(not in_order)
-        before, after = (AttributeMatrix(numbers=side) for side in sides)
-        return before, after, np.array(is_category)
+        is_category += [name not in self.ranks for name in self.texts]
+        return sides[0], sides[1], np.array(is_category)

@@ -21,11 +21,12 @@ from microveil.measures.base import (
     Better,
     By,
     Entry,
+    Floats,
     Group,
     Measure,
     Measured,
     Takes,
-    none_if_undefined,
+    plain,
 )
 from microveil.measures.moments import before_and_after, by_name
 from microveil.measures.opening import Opened
@@ -38,7 +39,6 @@ from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure
 
 REMEDY = "name a column that says of every record how many people it stands for"
-Floats = NDArray[np.float64]
 # More categories than a person reads are in `to_dict` alone.
 MOST_CATEGORIES = 20
 
@@ -113,8 +113,8 @@ class WeightedComparison:
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the moments by attribute; what is undefined is None."""
         found = by_name(self, names, "mean", "variance", "total")
-        for name, error in zip(names, self.total_errors.tolist(), strict=True):
-            found[name]["total"]["relative_error"] = none_if_undefined(error)
+        for name, error in zip(names, plain(self.total_errors), strict=True):
+            found[name]["total"]["relative_error"] = error
         return found
 
 
@@ -154,7 +154,7 @@ def _compared_moments(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WeightedShares:
-    """Shares of the categories of one attribute, of records and of weights: float64 arrays."""
+    """Shares of the categories of one attribute, of records and of weights."""
 
     categories: tuple[str, ...]
     original: Floats
@@ -180,7 +180,7 @@ class WeightedShares:
             "weighted": {
                 "original": self.weighted_original.tolist(),
                 "protected": None if math.isnan(distance) else after.tolist(),
-                "total_variation": none_if_undefined(distance),
+                "total_variation": plain(distance),
             },
         }
 
@@ -193,13 +193,12 @@ def compare_weighted_shares(
     weights: Weights,
 ) -> WeightedShares:
     """Take the shares of categories in two tables, of the records and of the weights."""
-    size = len(categories)
+    size, after = len(categories), weights.protected
 
     def shares(codes: NDArray[np.signedinteger], own: Floats | None = None) -> Floats:
         counts = np.bincount(codes, None if own is None else own / own.max(), minlength=size)
         return np.asarray(counts / counts.sum())
 
-    after = weights.protected
     return WeightedShares(
         categories=tuple(categories),
         original=shares(original),
@@ -211,10 +210,11 @@ def compare_weighted_shares(
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     """Show moments and totals, and the shares of categories of the records and by weights."""
-    by_name = [one.result for one in found if one.measure.function is compare_weighted_shares]
     blocks = figures(found)
-    for name, shares in (by_name[0] or {}).items() if by_name else ():
-        blocks += _shares(name, shares)
+    for one in found:
+        if one.measure.function is compare_weighted_shares:
+            for name, shares in (one.result or {}).items():
+                blocks += _shares(name, shares)
     return blocks
 
 
@@ -230,14 +230,11 @@ def _shares(name: str, found: WeightedShares) -> tuple[Block, ...]:
     return paragraph(said), tabulated(("category", "before", "after", "weighted", "after"), rows)
 
 
-WEIGHTED = Group(title="Weighted figures", show=_show)
-
-
 _measure = partial(
     Measure,
     needs_pairs=False,
     by=By.ATTRIBUTE,
-    group=WEIGHTED,
+    group=Group(title="Weighted figures", show=_show),
     asked_by="weights",
     arguments=("weights",),
 )
@@ -289,9 +286,7 @@ MEASURES = (
 def weights_of(both: Opened, column: str | None) -> Weights | None:
     """Read the weights asked for, or those that the recipe names, the first of several.
 
-    A release without weights of its own is weighted by the original's where there are pairs. Its
-    own that are none, as noise can leave them, are no error: it is then not weighted. Those of the
-    recipe nobody asked for: they are no error either, but why nothing is weighted.
+    Those of the recipe nobody asked for: they are no error, but why nothing is weighted.
     """
     if column is not None:
         return _read(both, column)
@@ -306,41 +301,41 @@ def weights_of(both: Opened, column: str | None) -> Weights | None:
 
 
 def _read(both: Opened, column: str) -> Weights:
+    """Read weights of both tables; a release without its own has the original's, if paired.
+
+    Its own that are none, as noise can leave them, are no error: it is then not weighted.
+    """
     if not isinstance(column, str):
         raise RequestError("weights", "it is the name of a column", "pass weights='WEIGHT'")
     check_columns(both.original, (column,), "original")
     own = _of_original(both.original, column)
-    if column in both.protected.names:
+    is_there = column in both.protected.names
+    if is_there:
         after = _numbers(both.protected, column)
         is_usable = after is not None and bool((after >= 0).all()) and bool(after.any())
         reason = f"its own {column} is no number of 0 or more for every record"
-        return Weights(
-            column=column,
-            original=own,
-            protected=after if is_usable else None,
-            are_its_own=is_usable,
-            reason="" if is_usable else reason,
-        )
-    reason = f"it has no {column}, and its records are in no common order with the original's"
+    else:
+        after, is_usable = own, both.paired
+        reason = f"it has no {column}, and its records are in no common order with the original's"
     return Weights(
         column=column,
         original=own,
-        protected=own if both.paired else None,
-        reason="" if both.paired else reason,
+        protected=after if is_usable else None,
+        are_its_own=is_there and is_usable,
+        reason="" if is_usable else reason,
     )
 
 
-def _of_original(table: Table, column: str) -> NDArray[np.float64]:
+def _of_original(table: Table, column: str) -> Floats:
     """Read weights, each a number of 0 or more, not all 0."""
     own = _numbers(table, column)
     place = f"weights '{column}'"
     if own is None:
         found = table.kind(column).value
         raise DataError(place, f"they are numbers, and the original has: {found}", REMEDY)
-    missing, negative = np.isnan(own), own < 0
     for wrong, rule in (
-        (missing, "every record needs a weight, and they have none"),
-        (negative, "a weight is 0 or more"),
+        (np.isnan(own), "every record needs a weight, and they have none"),
+        (own < 0, "a weight is 0 or more"),
     ):
         if wrong.any():
             raise DataError(
@@ -354,7 +349,7 @@ def _of_original(table: Table, column: str) -> NDArray[np.float64]:
     return own
 
 
-def _numbers(table: Table, column: str) -> NDArray[np.float64] | None:
+def _numbers(table: Table, column: str) -> Floats | None:
     """Read a column as numbers, NaN where missing; None where it holds others than numbers."""
     if table.kind(column) not in {Kind.WHOLE, Kind.DECIMAL}:
         return None

@@ -7,9 +7,9 @@ from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import stands_alone
 from microveil.guarantee import Guarantee
 from microveil.guarantee.guarantee import statement_of
-from microveil.measures import Assessment
-from microveil.measures.attacks import AttackReport
-from microveil.measures.promised import promised
+from microveil.measures.assessment import Assessment
+from microveil.measures.attacks.outcome import AttackReport
+from microveil.measures.key_figures import promised
 from microveil.measures.registry import measured_publicly
 from microveil.measures.showing import part_of
 from microveil.protect.release import Release

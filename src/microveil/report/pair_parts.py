@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from microveil.measures import Assessment
+from microveil.measures.assessment import Assessment
 from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.report.charts import cells_chart, pairs_chart
 from microveil.report.measured import MeasuredTables, PairTable

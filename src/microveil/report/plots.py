@@ -10,8 +10,8 @@ import numpy as np
 from microveil.audit.advice import Advice
 from microveil.errors import RequestError
 from microveil.files.disk import written_text
-from microveil.measures import Assessment
 from microveil.measures.assess import assess
+from microveil.measures.assessment import Assessment
 from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.protect.release import Release
 from microveil.report.charts import (

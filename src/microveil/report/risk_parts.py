@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from microveil.measures import Assessment
-from microveil.measures.attacks import AttackReport
+from microveil.measures.assessment import Assessment
+from microveil.measures.attacks.outcome import AttackReport
 from microveil.measures.base import Figure
 from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS, ClosestRecords

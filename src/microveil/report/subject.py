@@ -9,10 +9,10 @@ import numpy as np
 
 from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import DataError
-from microveil.measures import Assessment
 from microveil.measures.assess import assess
-from microveil.measures.attacks import AttackReport
-from microveil.measures.promised import codes_in_release
+from microveil.measures.assessment import Assessment
+from microveil.measures.attacks.outcome import AttackReport
+from microveil.measures.opening import codes_in_release
 from microveil.protect.release import Release
 from microveil.report.columns import Column, NumberColumn, columns_of
 from microveil.report.measured import (

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.measures.attacks.outcome import AttackOutcome, Records, Setting
+from microveil.measures.base import Floats
 from microveil.measures.estimates import Estimate, median_of, success_rate
 from microveil.measures.nearest import Rows
 
@@ -32,8 +32,7 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
     wrongly: the advantage of Yeom, Giacomelli, Fredrikson and Jha (2018).
     """
     _control(setting)
-    original, confidence = setting.original, setting.confidence
-    complete = original.complete_columns(known)
+    complete = setting.original.complete_columns(known)
     search = setting.search(setting.protected.complete_columns(known), complete, known)
     generator = setting.generator("membership")
     people = [group for group in setting.people(known, generator) if group is not None]
@@ -46,19 +45,18 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
         )
     half = distances.shape[1] // 2
     threshold = _best_threshold(*distances[:, :half]) if half else np.nan
-    members, others = (distances[:, half:] <= threshold).astype(np.float64)
-    return AttackOutcome(
-        attack="membership inference",
-        known=tuple(known),
+    members, others = distances[:, half:] <= threshold
+    return setting.outcome(
+        "membership inference",
+        known,
         rule="a person is rightly said to have been in the original, or not to have been",
-        n_left_out=original.n_records - len(complete),
-        success=setting.rate(np.concatenate([members, 1 - others])),
+        n_left_out=setting.original.n_records - len(complete),
+        success=setting.rate(np.concatenate([members, ~others])),
         baseline=Estimate.exact(0.5),
         baseline_is="tosses a coin",
         control_is="the control group is what the members are to be told from",
-        confidence=confidence,
         details={
-            "area under the curve": area_under_curve(*distances, confidence=confidence),
+            "area under the curve": area_under_curve(*distances, confidence=setting.confidence),
             "members found": setting.rate(members),
             "others taken for such": setting.rate(others),
         },
@@ -75,7 +73,7 @@ def _control(setting: Setting) -> Records:
     return setting.control
 
 
-def _best_threshold(members: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+def _best_threshold(members: Floats, others: Floats) -> float:
     """Return the distance up to which people are best taken for members, -1 for never."""
     thresholds = np.concatenate([[-1.0], np.unique(np.concatenate([members, others]))])
     found, mistaken = (
@@ -84,9 +82,7 @@ def _best_threshold(members: NDArray[np.float64], others: NDArray[np.float64]) -
     return float(thresholds[np.argmax(found - mistaken)])
 
 
-def area_under_curve(
-    members: NDArray[np.float64], others: NDArray[np.float64], *, confidence: float
-) -> Estimate:
+def area_under_curve(members: Floats, others: Floats, *, confidence: float) -> Estimate:
     """Estimate the chance that a member is nearer than another person, ties counting half.
 
     The interval is Newcombe's (2006): the areas whose own standard deviation, as Hanley and McNeil
@@ -122,10 +118,8 @@ def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
     these very people, each is as likely to be the closest.
     """
     generator = setting.generator("closest record")
-    original, others, released = (
-        records.complete_columns(known)
-        for records in (setting.original, _control(setting), setting.protected)
-    )
+    tables = setting.original, _control(setting), setting.protected
+    original, others, released = (table.complete_columns(known) for table in tables)
     rows, strangers = (
         table[np.sort(generator.permutation(len(table))[: setting.n_attacks])]
         for table in (released, others)
@@ -139,16 +133,15 @@ def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
         to_row, to_stranger = (members.distances(table) for table in (rows, strangers))
         is_member = np.repeat([1.0, 0.0], [len(original), len(others)])
         success = _closest_of_original(rows, people, is_member, setting.confidence)
-    return AttackOutcome(
-        attack="distance to the closest record",
-        known=tuple(known),
+    return setting.outcome(
+        "distance to the closest record",
+        known,
         rule="the person closest to a released row is of the original, not held out",
         n_left_out=setting.protected.n_records - len(released),
         success=success,
         baseline=Estimate.exact(len(original) / n_people if n_people else np.nan),
         baseline_is="takes anybody of the original and of the control group",
         control_is="the control group is what the people are to be told from",
-        confidence=setting.confidence,
         distances={
             "released rows": median_of(np.sqrt(to_row), setting.confidence),
             "control group": median_of(np.sqrt(to_stranger), setting.confidence),
@@ -157,7 +150,7 @@ def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
 
 
 def _closest_of_original(
-    rows: NDArray[np.float64], people: Rows, is_member: NDArray[np.float64], confidence: float
+    rows: Floats, people: Rows, is_member: Floats, confidence: float
 ) -> Estimate:
     """Estimate how often the closest person is of the original.
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import as_json
+from microveil.measures.base import Flags, Floats, as_json
 from microveil.measures.estimates import Estimate, Median, excess, percent, success_rate
 from microveil.measures.nearest import Rows, standard_weights
 from microveil.text import listed, shortened
@@ -79,11 +79,7 @@ class AttackOutcome:
 
     @property
     def beats_baseline(self) -> bool:
-        """Whether the whole interval of the success lies above that of the baseline.
-
-        Where it does not, the attack was no better than guessing, and a low risk speaks of
-        a weak attack as much as of a safe release.
-        """
+        """Whether the interval of the success lies above the baseline's; else it is no attack."""
         return self.success.interval[0] > self.baseline.interval[1]
 
     def to_dict(self) -> dict[str, Any]:
@@ -199,30 +195,27 @@ class Records:
     names: tuple[str, ...]  # of the attributes
     # (n_records, n_attributes): categories as positions in one list for all tables of an attack;
     # NaN where missing.
-    values: NDArray[np.float64]
-    # (n_attributes,): categories are equal or not; numbers are near or far.
-    is_category: NDArray[np.bool_]
+    values: Floats
+    is_category: Flags  # (n_attributes,): categories are equal or not; numbers are near or far
 
     @property
     def n_records(self) -> int:
         """Number of records."""
         return len(self.values)
 
-    def columns(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def columns(self, names: Sequence[str]) -> Floats:
         """Return the values of attributes, shape (n_records, len(names))."""
         return self.values[:, [self.names.index(name) for name in names]]
 
-    def categorical(self, names: Sequence[str]) -> NDArray[np.bool_]:
+    def categorical(self, names: Sequence[str]) -> Flags:
         """Return which of the named attributes are categories."""
         return self.is_category[[self.names.index(name) for name in names]]
 
-    def complete(self, names: Sequence[str]) -> NDArray[np.bool_]:
+    def complete(self, names: Sequence[str]) -> Flags:
         """Return which records miss none of the named attributes."""
-        absent: NDArray[np.bool_] = np.isnan(self.columns(names))
-        present: NDArray[np.bool_] = np.logical_not(np.any(absent, axis=1))
-        return present
+        return np.asarray(~np.isnan(self.columns(names)).any(axis=1))
 
-    def complete_columns(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def complete_columns(self, names: Sequence[str]) -> Floats:
         """Return the values of attributes in the records that miss none of them."""
         return self.columns(names)[self.complete(names)]
 
@@ -234,55 +227,45 @@ class Setting:
     original: Records  # with the same attributes
     protected: Records
     control: Records | None = None  # people drawn like those of the original, who are not in it
-    # How many people, at most, an attack is tried on where it is not tried on all.
+    # As `attack` describes them.
     n_attacks: int = 2000
-    # How near a guess has to come: in standard deviations of the original, or as a share of all
-    # ranks.
     tolerance: float = 0.05
-    neighbours: int = 1  # how many nearest rows an intruder takes into account for linkability
-    confidence: float = 0.95  # of all intervals
-    seed: int = 0  # decides who is attacked, and the baselines that draw
-    # How many people record linkage is tried on; by default as `Sample` has it.
+    neighbours: int = 1
+    confidence: float = 0.95
+    seed: int = 0
     sample: int | None = None
 
     def generator(self, label: str) -> np.random.Generator:
         """Return the randomness of one attack, whichever others are carried out."""
         return np.random.default_rng([self.seed, zlib.crc32(label.encode())])
 
-    def rate(self, successes: NDArray[np.float64]) -> Estimate:
+    def rate(self, successes: NDArray[np.generic]) -> Estimate:
         """Estimate a success rate from what came of each attack."""
         return success_rate(float(successes.sum()), len(successes), self.confidence)
 
-    @property
-    def control_is(self) -> str:
-        """Who the control group is, or what it means that there is none."""
-        if self.control is None:
-            return NO_CONTROL
-        return "the same attack on people of the control group"
+    def outcome(self, attack: str, known: Sequence[str], **found: Any) -> AttackOutcome:
+        """Say what came of an attack; its control group, where nothing else is said, is ours."""
+        whose = "the same attack on people of the control group"
+        given = {"control_is": NO_CONTROL if self.control is None else whose, **found}
+        return AttackOutcome(attack=attack, known=tuple(known), confidence=self.confidence, **given)
 
     def people(
         self, needed: Sequence[str], generator: np.random.Generator
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Choose whom to attack, of the original and of the control group if there is one.
+    ) -> tuple[Floats, Floats | None]:
+        """Choose whom to attack, of the original and of a control group: their values.
 
-        At most ``n_attacks`` of either, of those who miss nothing of what is needed: their values.
+        At most ``n_attacks`` of either, of those who miss nothing of what is needed.
         """
-        chosen = self._chosen(self.original, needed, generator)
-        if self.control is None:
-            return chosen, None
-        return chosen, self._chosen(self.control, needed, generator)
 
-    def _chosen(
-        self, records: Records, needed: Sequence[str], generator: np.random.Generator
-    ) -> NDArray[np.float64]:
-        candidates = records.complete_columns(needed)
-        if len(candidates) <= self.n_attacks:
-            return candidates
-        return candidates[np.sort(generator.choice(len(candidates), self.n_attacks, replace=False))]
+        def chosen(records: Records) -> Floats:
+            found = records.complete_columns(needed)
+            if len(found) <= self.n_attacks:
+                return found
+            return found[np.sort(generator.choice(len(found), self.n_attacks, replace=False))]
 
-    def search(
-        self, rows: NDArray[np.float64], people: NDArray[np.float64], names: Sequence[str]
-    ) -> Rows | None:
+        return chosen(self.original), None if self.control is None else chosen(self.control)
+
+    def search(self, rows: Floats, people: Floats, names: Sequence[str]) -> Rows | None:
         """Arrange rows to be compared with people, in whose deviations; None without either."""
         if not len(rows) or not len(people):
             return None

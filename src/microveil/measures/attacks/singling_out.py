@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.kernels import attacks as kernel
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
+from microveil.measures.base import Flags, Floats, Whole
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.nearest import in_threads
 from microveil.table import Numbers, decimals_seen
@@ -35,9 +36,9 @@ class Predicates:
 
     # (n_predicates, n_attributes): 0 leaves the attribute out, 1 is equal, 2 at least, 3 at most.
     comparisons: NDArray[np.int8]
-    values: NDArray[np.float64]  # (n_predicates, n_attributes): what the attribute is compared with
+    values: Floats  # (n_predicates, n_attributes): what the attribute is compared with
 
-    def counts(self, records: NDArray[np.float64]) -> NDArray[np.int64]:
+    def counts(self, records: Floats) -> Whole:
         """Count the records that each predicate selects."""
         columns = np.ascontiguousarray(records.T)
         orders = np.argsort(columns, axis=1, kind="stable")
@@ -51,7 +52,7 @@ class Predicates:
             PREDICATES_PER_TASK,
         )
 
-    def take(self, which: NDArray[np.int64] | NDArray[np.bool_]) -> "Predicates":
+    def take(self, which: Whole | Flags) -> "Predicates":
         """Return some of the predicates."""
         return Predicates(comparisons=self.comparisons[which], values=self.values[which])
 
@@ -80,25 +81,20 @@ def singling_out(
     else:
         predicates = _apart(rows, is_category, setting.n_attacks, generator)
     counts = predicates.counts(original.columns(known))
-    return AttackOutcome(
-        attack=f"singling out by {'all attributes' if together else 'one attribute'}",
-        known=tuple(known),
+    return setting.outcome(
+        f"singling out by {'all attributes' if together else 'one attribute'}",
+        known,
         rule="exactly one person of the original meets the condition",
         n_left_out=int((~complete).sum()) if together else 0,
-        success=setting.rate((counts == 1).astype(np.float64)),
+        success=setting.rate(counts == 1),
         baseline=_at_random(setting, predicates, known, generator),
         baseline_is="compares with values drawn at random from the released range",
         control=_on_control(setting, predicates, known, counts),
-        control_is=setting.control_is,
-        confidence=setting.confidence,
     )
 
 
 def _apart(
-    rows: NDArray[np.float64],
-    is_category: NDArray[np.bool_],
-    n_most: int,
-    generator: np.random.Generator,
+    rows: Floats, is_category: Flags, n_most: int, generator: np.random.Generator
 ) -> Predicates:
     """Form the predicates about one attribute each, at most so many of them."""
     found: list[tuple[int, int, float]] = []
@@ -119,9 +115,9 @@ def _apart(
 
 
 def _together(
-    complete: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    is_category: NDArray[np.bool_],
+    complete: Floats,
+    rows: Floats,
+    is_category: Flags,
     n_most: int,
     generator: np.random.Generator,
 ) -> Predicates:
@@ -137,10 +133,7 @@ def _together(
 
 
 def _at_random(
-    setting: Setting,
-    predicates: Predicates,
-    known: Sequence[str],
-    generator: np.random.Generator,
+    setting: Setting, predicates: Predicates, known: Sequence[str], generator: np.random.Generator
 ) -> Estimate:
     """Estimate how often the same comparisons with random values single somebody out."""
     n_predicates = len(predicates.values)
@@ -148,28 +141,20 @@ def _at_random(
         return success_rate(0.0, 0, setting.confidence)
     # More than there are predicates, if these are few: chance is cheap to know well.
     twins = predicates.take(generator.integers(0, n_predicates, setting.n_attacks))
-    values = np.column_stack(
-        [
-            _drawn(column[~np.isnan(column)], category, len(twins.values), generator)
-            for column, category in zip(
-                setting.protected.columns(known).T,
-                setting.protected.categorical(known),
-                strict=True,
-            )
-        ]
-    )
-    counts = Predicates(comparisons=twins.comparisons, values=values).counts(
-        setting.original.columns(known)
-    )
-    return setting.rate((counts == 1).astype(np.float64))
+    released = setting.protected
+    columns = zip(released.columns(known).T, released.categorical(known), strict=True)
+    drawn = [
+        _drawn(column[~np.isnan(column)], category, len(twins.values), generator)
+        for column, category in columns
+    ]
+    predicates = Predicates(comparisons=twins.comparisons, values=np.column_stack(drawn))
+    counts = predicates.counts(setting.original.columns(known))
+    return setting.rate(counts == 1)
 
 
 def _drawn(
-    released: NDArray[np.float64],
-    is_category: np.bool_,
-    n_draws: int,
-    generator: np.random.Generator,
-) -> NDArray[np.float64]:
+    released: Floats, is_category: np.bool_, n_draws: int, generator: np.random.Generator
+) -> Floats:
     """Draw from the released categories, or from the grid between the least and greatest."""
     if not len(released):
         return np.full(n_draws, np.nan)
@@ -182,15 +167,11 @@ def _drawn(
     if not n_steps < MOST_STEPS:
         return generator.uniform(0.0, 1.0, n_draws) * (greatest - least) + least
     steps = generator.integers(0, int(np.rint(n_steps)) + 1, n_draws)
-    drawn: NDArray[np.float64] = np.round(least + steps / 10.0**decimals, decimals)
-    return drawn
+    return np.asarray(np.round(least + steps / 10.0**decimals, decimals))
 
 
 def _on_control(
-    setting: Setting,
-    predicates: Predicates,
-    known: Sequence[str],
-    counts: NDArray[np.int64],
+    setting: Setting, predicates: Predicates, known: Sequence[str], counts: Whole
 ) -> Estimate | None:
     """Estimate how often the predicates would single somebody out among as many others."""
     if setting.control is None:
@@ -211,11 +192,9 @@ def _on_control(
     )
 
 
-def chance_of_one(counts: ArrayLike, n_records: int, n_drawn: int) -> NDArray[np.float64]:
-    """Return the chance that a predicate selects exactly one of the records drawn.
+def chance_of_one(counts: ArrayLike, n_records: int, n_drawn: int) -> Floats:
+    """Return the chance that a predicate selects exactly one of the records drawn, by its count.
 
-    It is C(n_records - count, n_drawn - 1) count/C(n_records, n_drawn), where ``counts`` are those
-    of the records that each predicate selects, and the records are drawn without replacement.
+    It is C(n_records - count, n_drawn - 1) count/C(n_records, n_drawn).
     """
-    chances: NDArray[np.float64] = scipy.stats.hypergeom.pmf(1, n_records, counts, n_drawn)
-    return chances
+    return np.asarray(scipy.stats.hypergeom.pmf(1, n_records, counts, n_drawn))

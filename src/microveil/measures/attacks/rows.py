@@ -1,0 +1,266 @@
+"""What released rows tell of people: whose they are, what they disclose, and what may be inferred.
+
+Record linkage takes every person to the released row at the least distance (Domingo-Ferrer and
+Torra 2001), guessing among the set G of rows at exactly that distance. (`measures.linkage` goes the
+other way, from released rows to originals, on all protected attributes, as KANON-2013 does.) For
+interval disclosure the intruder knows which row is the person's and takes the released value as a
+guess: disclosed is an original value in an interval around it, of standard deviations or of ranks
+(Domingo-Ferrer and Torra 2001; Mateo-Sanz, Sebé and Domingo-Ferrer 2004).
+
+Inference and linkability are after Giomi, Boenisch, Wehmeyer and Tasnadi (2023). For inference the
+intruder reads a secret off the nearest row. The release says something about everybody, also about
+people who are not in it: that is what it is published for. What it says about its own people beyond
+that is the excess over a control group. For linkability there are two lists without names, say of a
+bank and of a clinic, that know different attributes of the same people: two entries whose nearest
+released rows coincide are taken for one person.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy  # which loads its parts when they are used
+from numpy.typing import ArrayLike
+
+from microveil.kernels import attacks as kernel
+from microveil.measures.attacks.outcome import AttackOutcome, Setting
+from microveil.measures.base import Flags, Floats, Whole
+from microveil.measures.estimates import Estimate, success_rate
+from microveil.measures.linkage import Sample, candidates
+from microveil.measures.nearest import Scale, in_threads, standard_weights
+from microveil.table.blocks import average_ranks
+
+# A share of n that is a whole number on paper may miss it by a rounding.
+ROUNDING = 1e-9
+
+
+def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) -> AttackOutcome:
+    """Link people to the nearest released row: success is 1/|G| where their own is in G."""
+    original, protected = setting.original, setting.protected
+    present = original.complete(known) & protected.complete(known)
+    people, rows = original.columns(known)[present], protected.columns(known)[present]
+    chosen = Sample(size=setting.sample, seed=setting.seed).positions(len(people))
+    found = 0.0
+    if len(people):
+        is_category = original.categorical(known)
+        if by_rank:
+            people, rows = (
+                np.where(is_category, matrix, average_ranks(matrix)[:]) for matrix in (people, rows)
+            )
+        scale = _scale(people, is_category, by_rank=by_rank)
+        counts = candidates(rows, people, chosen, scale)
+        found = float(np.sum(1 / counts[counts > 0]))
+    return setting.outcome(
+        f"record linkage by {'rank' if by_rank else 'distance'}",
+        known,
+        rule="the person's own row is the nearest; among equally near ones it is guessed",
+        n_left_out=int((~present).sum()),
+        success=success_rate(found, len(chosen), setting.confidence),
+        baseline=Estimate.exact(1 / len(people) if len(people) else np.nan),
+        baseline_is="names any row at random",
+        control_is="none: people who were not in the original have no row to find",
+    )
+
+
+def _scale(people: Floats, is_category: Flags, *, by_rank: bool) -> Scale:
+    """Weigh differences of people: in standard deviations, or of ranks."""
+    weights = standard_weights(people, is_category)
+    if by_rank:
+        # Ranks are compared as they are, so that they tie as on paper; their variance weighs
+        # the categories.
+        of_ranks = max((len(people) ** 2 - 1) / 12, 1.0)
+        weights = np.where(is_category, of_ranks * weights, 1.0)
+    return Scale(is_category=is_category, weights=weights, gaps=np.zeros(len(weights)))
+
+
+def interval_disclosure(setting: Setting, secret: str, *, by_rank: bool = False) -> AttackOutcome:
+    """Count the people whose value lies close to the one released for them.
+
+    With a tolerance t the interval reaches t standard deviations of the original to either side;
+    or from the released value that t n ranks below the lowest that is equal to the person's, to the
+    one that many ranks above the highest.
+    """
+    original, protected = setting.original, setting.protected
+    present = original.complete([secret]) & protected.complete([secret])
+    values = original.columns([secret])[present, 0]
+    released = protected.columns([secret])[present, 0]
+    n = len(values)
+    share = f"{100 * setting.tolerance:g} % of"
+    if by_rank:
+        lower, upper = _rank_intervals(released, setting.tolerance)
+        near = f"between the released values {share} all ranks below and above the person's"
+    else:
+        reach = setting.tolerance * values.std(ddof=1) if n > 1 else 0.0
+        lower, upper = released - reach, released + reach
+        near = f"at most {share} the original's standard deviation away from the released one"
+    in_order = np.sort(values)
+    # The baseline is counted out over all pairs of persons and rows.
+    pairs = np.searchsorted(in_order, upper, side="right") - np.searchsorted(in_order, lower)
+    return setting.outcome(
+        f"interval disclosure by {'rank' if by_rank else 'value'}",
+        ["which row is the person's"],
+        secret=secret,
+        rule=f"the value is {near}",
+        n_left_out=int((~present).sum()),
+        success=setting.rate((lower <= values) & (values <= upper)),
+        baseline=Estimate.exact(float(pairs.sum()) / n**2 if n else np.nan),
+        baseline_is="takes the row of somebody at random",
+        control_is="none: people who were not in the original have no row",
+    )
+
+
+def _rank_intervals(released: Floats, tolerance: float) -> tuple[Floats, Floats]:
+    """Return the ends of the intervals of so many ranks to either side, among the released."""
+    n = len(released)
+    if n == 0:
+        return released, released
+    in_order = np.sort(released)
+    reach = math.floor(tolerance * n + ROUNDING)
+    lowest = np.searchsorted(in_order, released) - reach
+    highest = np.searchsorted(in_order, released, side="right") - 1 + reach
+    return in_order[np.maximum(lowest, 0)], in_order[np.minimum(highest, n - 1)]
+
+
+def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutcome:
+    """Guess the secret of people by the released row nearest in what is known of them.
+
+    With a tolerance t a number counts as right when the guess is within t standard deviations of
+    the original; a category, when equal. Among equally near rows the intruder guesses: success is
+    the share of them with the right secret.
+    """
+    original = setting.original
+    needed = [*known, secret]
+    rows, complete = setting.protected.complete_columns(needed), original.complete_columns(needed)
+    is_category = bool(original.categorical([secret])[0])
+    reach = 0.0
+    if len(complete) > 1 and not is_category:
+        reach = setting.tolerance * float(complete[:, -1].std(ddof=1))
+    search, secrets = setting.search(rows[:, :-1], complete[:, :-1], known), rows[:, -1]
+
+    def by_nearest(people: Floats) -> Floats:
+        """Return the share of the nearest rows that show each person's secret."""
+        if search is None:
+            return np.empty(0)
+        distances = search.distances(people[:, :-1])
+        right = people[:, -1:] + [-reach, reach]
+        counts = search.count_at(people[:, :-1], distances, secrets, right)
+        return np.asarray(counts[:, 1] / counts[:, 0])
+
+    chosen, compared = setting.people(needed, setting.generator(f"inference of {secret}"))
+    near = f"within {100 * setting.tolerance:g} % of the original's standard deviation"
+    return setting.outcome(
+        "inference",
+        known,
+        secret=secret,
+        rule="the guess is the category" if is_category else f"the guess is {near}",
+        n_left_out=original.n_records - len(complete),
+        success=setting.rate(by_nearest(chosen)),
+        baseline=setting.rate(_by_constant(chosen[:, -1], secrets, reach)),
+        baseline_is="guesses for everybody what is right for most released rows",
+        control=None if compared is None else setting.rate(by_nearest(compared)),
+    )
+
+
+def _by_constant(values: Floats, secrets: Floats, reach: float) -> Flags:
+    """Return for whom the one best guess is right: the middle of the fullest interval."""
+    if not len(secrets):
+        return np.empty(0, dtype=np.bool_)
+    in_order = np.sort(secrets)
+    near = np.searchsorted(in_order, in_order + reach, side="right")
+    near -= np.searchsorted(in_order, in_order - reach)
+    guess = in_order[np.argmax(near)]
+    return np.asarray((values - reach <= guess) & (guess <= values + reach))
+
+
+def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> AttackOutcome:
+    """Join what two lists know of a person through the rows nearest to either part.
+
+    Success is that the nearest rows of both parts, ``neighbours`` of either, have a row in common;
+    equally near rows are drawn at random, and success is the chance of it.
+    """
+    original = setting.original
+    needed = [*one, *other]
+    complete, rows = original.complete_columns(needed), setting.protected.complete_columns(needed)
+    neighbours = min(setting.neighbours, len(rows))
+    parts = (slice(0, len(one)), one), (slice(len(one), None), other)
+    searches = [setting.search(rows[:, part], complete[:, part], named) for part, named in parts]
+
+    def chances(people: Floats) -> Floats:
+        """Return for each person the chance that the nearest rows share one."""
+        if not len(rows):
+            return np.empty(0)
+        found = [search for search in searches if search is not None]
+        known = [np.ascontiguousarray(people[:, part]) for part, _ in parts]
+        radii = [
+            search.distances(own, neighbours=neighbours)
+            for search, own in zip(found, known, strict=True)
+        ]
+        trees = [(own.tree, own.is_category, own.members, own.starts) for own in found]
+        counts = in_threads(
+            lambda task: kernel.common_neighbours(
+                trees[0], trees[1], known[0][task], known[1][task], radii[0][task], radii[1][task]
+            ),
+            len(people),
+        )
+        return chance_of_sharing(counts, neighbours)
+
+    everywhere_tied = np.zeros((1, 3, 3), dtype=np.int64)
+    everywhere_tied[0, 2, 2] = len(rows)
+    by_chance = float(chance_of_sharing(everywhere_tied, neighbours)[0]) if len(rows) else np.nan
+    chosen, compared = setting.people(needed, setting.generator("linkability"))
+    several = setting.neighbours > 1
+    nearest = f"{setting.neighbours} rows" if several else "row"
+    return setting.outcome(
+        "linkability",
+        needed,
+        rule=f"the {nearest} nearest by {', '.join(one)} and by {', '.join(other)} coincide"
+        + (" in one or more" if several else ""),
+        n_left_out=original.n_records - len(complete),
+        success=setting.rate(chances(chosen)),
+        baseline=Estimate.exact(by_chance),
+        baseline_is="takes rows at random for either part",
+        control=None if compared is None else setting.rate(chances(compared)),
+    )
+
+
+def chance_of_sharing(counts: Whole, neighbours: int) -> Floats:
+    """Return the chance that two sets of nearest rows share a row, ties drawn at random.
+
+    Each set holds the rows inside its radius, and of those at it as many, drawn without
+    replacement, as make up ``neighbours``. ``counts``, shape (n_people, 3, 3), are of rows by where
+    they lie: beyond (0), inside (1) or at (2) the first radius, by the second likewise; those
+    beyond both are not used.
+
+    Unless a row lies inside both, the sets are disjoint if, for some number j of rows that lie at
+    both radii, the first set draws j of these and none inside the second radius, and the second set
+    draws none inside the first radius and none of those j.
+    """
+    first_at, second_at = counts[:, 2, :].sum(axis=1), counts[:, :, 2].sum(axis=1)
+    first_draws = neighbours - counts[:, 1, :].sum(axis=1)
+    second_draws = neighbours - counts[:, :, 1].sum(axis=1)
+    at_both = counts[:, 2, 2]
+    apart = np.zeros(len(counts))
+    for j in range(neighbours + 1):
+        logs = (
+            _log_binomial(at_both, j)
+            + _log_binomial(counts[:, 2, 0], first_draws - j)
+            - _log_binomial(first_at, first_draws)
+            + _log_binomial(second_at - counts[:, 1, 2] - j, second_draws)
+            - _log_binomial(second_at, second_draws)
+        )
+        apart += np.exp(logs)
+    return np.where(counts[:, 1, 1] > 0, 1.0, np.clip(1 - apart, 0.0, 1.0))
+
+
+def _log_binomial(n: Whole, k: ArrayLike) -> Floats:
+    """Return ln C(n, k), -inf where there is no way to choose k of n.
+
+    Factor by factor for small k: of two chances that are nearly equal the difference is wanted,
+    which the gamma function of large numbers would blur.
+    """
+    chosen = np.broadcast_to(np.asarray(k, dtype=np.int64), n.shape)
+    of_orders = -scipy.special.gammaln(np.maximum(chosen, 0) + 1.0)
+    logs = np.where((chosen >= 0) & (chosen <= n), of_orders, -np.inf)
+    for i in range(int(chosen.max(initial=0))):
+        logs += np.log(np.where(i < chosen, np.maximum(n - i, 1), 1))
+    return logs
