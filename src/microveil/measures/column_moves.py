@@ -11,9 +11,8 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import By, Entry, Floats, Group, Measure, Measured, Takes
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.showing import figures
 from microveil.table.blocks import mean_and_variance
@@ -28,7 +27,6 @@ COMMON = 0.05
 WORST = 5
 HEADS = ("column", "mean", "after", "spread", "after", "common %", "after", "distance")
 Sides = tuple[float, float]
-Floats = NDArray[np.float64]
 # The common values of the original, ascending, and their shares before and after.
 CommonValues = tuple[Floats, Floats, Floats]
 
@@ -52,10 +50,7 @@ class ColumnMove:
 
     @property
     def mean_change(self) -> float:
-        """The change of the mean over the mean or the spread, whichever is smaller.
-
-        Over the spread alone where values have both signs.
-        """
+        """The change of the mean over mean or spread, the smaller; with both signs over spread."""
         if self.mean is None:
             return 0.0
         spread = 0.0 if self.spread is None else self.spread[0]
@@ -107,8 +102,7 @@ def move_of_numbers(
 ) -> tuple[ColumnMove, CommonValues] | None:
     """Compare the numbers of a column, NaN where missing; None where one side has no value.
 
-    Codes that stand for categories have no mean. Distance and common values are of one record in
-    ``every``.
+    Distance and common values are of one record in ``every``.
     """
     both = [before, after]
     one, other = in_threads(in_order, [side[::every] for side in both], len(before) + len(after))
@@ -121,11 +115,7 @@ def move_of_numbers(
     shares, shares_after = ((of.up_to(values) - of.up_to(lower)) / len(of) for of in (one, other))
     is_common = shares > COMMON
     values, shares, shares_after = values[is_common], shares[is_common], shares_after[is_common]
-    commonest, is_zero = None, False
-    if len(values):
-        most = int(np.argmax(shares))
-        commonest = float(shares[most]), float(shares_after[most])
-        is_zero = bool(values[most] == 0)
+    most = int(np.argmax(shares)) if len(values) else None
     mean, spread = None, None
     if has_mean:
         means, variances = zip(*map(mean_and_variance, both), strict=True)
@@ -137,17 +127,14 @@ def move_of_numbers(
         mean=mean,
         spread=spread,
         is_signed=has_mean and bool(one.values[0] < 0 < one.values[-1]),
-        commonest=commonest,
-        is_zero=is_zero,
+        commonest=None if most is None else (float(shares[most]), float(shares_after[most])),
+        is_zero=most is not None and bool(values[most] == 0),
     )
     return move, (values, shares, shares_after)
 
 
 def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
-    """Compare the shares of categories, those of the original in both.
-
-    What is missing from the second is the share of categories that the original lacks.
-    """
+    """Compare the shares of the original's categories; the release may have more of them."""
     most = int(np.argmax(shares))
     return ColumnMove(
         # Half the sum of all changes: categories that only the release has take what others lose.
@@ -209,8 +196,6 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 
 
 COLUMN_MOVES = Group(title="Worst columns (spread: standard deviation)", show=_show)
-
-
 LARGEST_MOVE = Measure(
     id="largest_move",
     label="largest change of mean, spread, commonest share or distribution",

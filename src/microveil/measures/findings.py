@@ -13,9 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microveil.measures.base import Figure, Measure, Measured, Takes, plain
+from microveil.measures.base import Figure, Flags, Floats, Measure, Measured, Takes, plain
 from microveil.measures.column_moves import (
     COMMON,
     HEADS,
@@ -77,14 +76,18 @@ def release_findings(
     ``categories`` are attributes in no order (None), or with their words in order. ``codes`` stand
     for missing values in the original and in the release. So many attributes are at hand at a time.
     """
-    names = list(attributes)
-    both = _opened(original, protected, names, codes, categories)
+    names, released = list(attributes), open_table(protected, codes[1])
+    before = open_beside(original, released, codes[0])
+    both = Opened(original=before, protected=released, paired=True, orders=categories)
+    both.check(names)
     still = [name for name in names if in_place is None or name in in_place]
     n_cells = both.original.n_records * len(names)
     progress("comparing distributions")
     each = in_threads(lambda name: _moved(both, name), names, n_cells, at_once=at_once)
     moved = {name: one for name, one in zip(names, each, strict=True) if one is not None}
-    not_linked, linked = _refusal(still, linkage=linkage), None
+    not_linked, linked = None if linkage is True else linkage or "it was not asked for", None
+    if not still:
+        not_linked = "rows are in random order and follow nobody"
     if not_linked is None:
         progress("linking a sample")
         linked = _strongest(both, still)
@@ -101,29 +104,6 @@ def release_findings(
         "columns": {name: plain(move) for name, (move, _, _) in moved.items()},
         "relations": plain(_relations(both, names)),
     }
-
-
-def _opened(
-    original: Any,
-    protected: Any,
-    names: Sequence[str],
-    codes: tuple[MissingCodes, MissingCodes],
-    categories: Categories,
-) -> Opened:
-    released = open_table(protected, codes[1])
-    before = open_beside(original, released, codes[0])
-    both = Opened(original=before, protected=released, paired=True, orders=categories)
-    both.check(names)
-    return both
-
-
-def _refusal(names: Sequence[str], *, linkage: bool | str) -> str | None:
-    """Say why records cannot be linked, or are not to be."""
-    if not names:
-        return "rows are in random order and follow nobody"
-    if isinstance(linkage, str):
-        return linkage
-    return None if linkage else "it was not asked for"
 
 
 def _moved(both: Opened, name: str) -> Moved | None:
@@ -149,12 +129,7 @@ def _moved(both: Opened, name: str) -> Moved | None:
     return move_of_shares(shares, after), TOTAL_VARIATION.label, value
 
 
-def _moved_most(
-    name: str,
-    shares: NDArray[np.float64],
-    after: NDArray[np.float64],
-    is_zero: NDArray[np.bool_],
-) -> dict[str, Any] | None:
+def _moved_most(name: str, shares: Floats, after: Floats, is_zero: Flags) -> dict[str, Any] | None:
     """Return the common value whose share changed most, where one did, but not which it is."""
     changes = np.abs(after - shares)
     if not len(changes) or changes.max() <= MOVED + ROUNDING:
@@ -276,10 +251,7 @@ def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
 
 
 def _prose(manifest: Mapping[str, Any], *, in_table: bool = False) -> Iterator[list[str]]:
-    """Say what moved, who was found again, and what is to be known of the plan.
-
-    Which columns moved most goes unsaid where a table says it.
-    """
+    """Say what moved, unless a table does, who was found again, and what is to be known."""
     found, notes = _found(manifest), manifest["custodian_notes"]
     if not found:
         yield [NOT_HELD]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.models import Attributes
+from microveil.measures.base import Floats
+from microveil.measures.models import Attributes, of_one_kind
 
 WORD = r"[^\W\d][\w.]*"
 NAME = rf"(?:`[^`]+`|{WORD})"
@@ -71,15 +71,20 @@ def _written(name: str, *, categorical: bool = False) -> str:
 def parse_formula(text: str) -> Formula:
     """Read a formula in the notation of Wilkinson and Rogers (1973), as R has it.
 
-    ``Y ~ A + B``; ``A:B`` is the product, ``A*B`` is ``A + B + A:B``, ``C(A)`` takes the numbers
-    of A for categories, ``0`` or ``-1`` leaves the intercept out. A name that is more than a word
-    stands in backquotes.
+    ``C(A)`` takes the numbers of A for categories; names of several words stand in backquotes.
     """
     found = FORMULA.fullmatch(text) if isinstance(text, str) else None
+    if found is None and isinstance(text, str) and ("``" in text or text.count("`") % 2):
+        raise RequestError(
+            "formula",
+            "it cannot be read: quotes around a name come in pairs, and a name with a quote ` in "
+            "it cannot be written",
+            "close the quotes, or rename the column",
+        )
     if found is None:
-        raise _unreadable(text)
-    if any(len(re.findall(FACTOR, product)) > MOST_FACTORS
-           for product in re.findall(PRODUCT, found[2])):  # fmt: skip
+        raise RequestError("formula", "it cannot be read", REMEDY)
+    products = re.findall(PRODUCT, found[2])
+    if any(len(re.findall(FACTOR, product)) > MOST_FACTORS for product in products):
         raise RequestError(
             "formula",
             f"a product may have at most {MOST_FACTORS} attributes",
@@ -106,17 +111,6 @@ def parse_formula(text: str) -> Formula:
     return formula
 
 
-def _unreadable(text: object) -> RequestError:
-    if isinstance(text, str) and ("``" in text or text.count("`") % 2):
-        return RequestError(
-            "formula",
-            "it cannot be read: quotes around a name come in pairs, and a name with a quote ` in "
-            "it cannot be written",
-            "close the quotes, or rename the column",
-        )
-    return RequestError("formula", "it cannot be read", REMEDY)
-
-
 def _formulaic() -> Any:
     try:
         return importlib.import_module("formulaic")
@@ -130,7 +124,7 @@ def _formulaic() -> Any:
 
 def coded_designs(
     formula: Formula, before: Attributes, after: Attributes
-) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[list[str], Floats, Floats]:
     """Name the coefficients of a formula, and return what they multiply in either table.
 
     An attribute of categories is a 0/1 column for each, without the first of the original's where
@@ -139,12 +133,7 @@ def coded_designs(
     levels: dict[str, list[Any]] = {}
     for factor, (name, categorical) in formula.factors.items():
         one, other = before[name], after[name]
-        if one.dtype.kind != other.dtype.kind:
-            raise DataError(
-                f"column '{name}'",
-                "it must be text in both tables or numbers in both",
-                "write it the same way in both",
-            )
+        of_one_kind(name, one, other)
         if categorical or one.dtype.kind == "U":
             # The first is the reference, so it must occur in the original.
             known = np.unique(one).tolist()

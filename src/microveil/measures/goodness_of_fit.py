@@ -9,17 +9,16 @@ was made from an original one. A high p-value is no evidence that the law was ke
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
-from numpy.typing import NDArray
 
 from microveil.kernels import distributions as kernel
-from microveil.measures.base import By, Entry, Measure, Takes, as_json, plain
+from microveil.measures.base import By, Entry, Floats, Measure, Takes, as_json, plain
 from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
 from microveil.table.blocks import SMALLEST_VARIANCE, mean_and_variance
 from microveil.table.sorting import InOrder, in_order
@@ -82,15 +81,11 @@ class Distributions:
         return dict(plain(found))
 
 
-def compare_distributions(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> Distributions:
+def compare_distributions(original: Floats, protected: Floats) -> Distributions:
     """Compare the values of an attribute before and after, in any order; NaN is missing.
 
-    O(n log n) time, O(n) memory: each side is sorted once. The statistics are scipy's, which sorts
-    all values anew for each. Kolmogorov-Smirnov p-values are exact up to 10,000 values and Cramer-
-    von Mises p-values up to 20, for values without ties; beyond, of the limiting laws. With ties
-    they are on the high side.
+    The statistics are scipy's, which sorts all values anew for each. P-values of few values without
+    ties are exact, others of the limiting laws; with ties they are on the high side.
     """
     n_values = len(original) + len(protected)
     before, after = in_threads(in_order, [original, protected], n_values)
@@ -98,8 +93,7 @@ def compare_distributions(
     if not n or not m:
         return Distributions()
     largest, squares, inner = merged_sums(before, after)
-    variance = mean_and_variance(original)[1]
-    apart = (math.nan, math.nan)
+    variance, apart = mean_and_variance(original)[1], (math.nan, math.nan)
     if variance >= SMALLEST_VARIANCE:
         apart = quantile_distances(before, after, variance)
     has_variance = n + m > 3 and (largest or before.values[0] < before.values[-1])
@@ -115,17 +109,13 @@ def compare_distributions(
 
 def merged_sums(before: InOrder, after: InOrder) -> tuple[int, float, float]:
     """Go once through the values of both, as the kernel of this name does."""
-    sides = (before, after)
-    given = [(of.values, NO_COUNTS if of.counts is None else of.counts) for of in sides]
-    found: tuple[int, float, float] = kernel.merged_sums(*given[0], *given[1])
-    return found
+    sides = ((of.values, NO_COUNTS if of.counts is None else of.counts) for of in (before, after))
+    largest, squares, inner = kernel.merged_sums(*next(sides), *next(sides))
+    return largest, squares, inner
 
 
 def quantile_distances(before: InOrder, after: InOrder, variance: float) -> tuple[float, float]:
     """Compare the quantile functions F^-1 of the original and G^-1 of the release.
-
-    With as many values before as after these are the values in ascending order; else both are
-    evaluated at the same probabilities, all at which either jumps.
 
     Returns the integral of |F^-1 - G^-1|, Wasserstein's distance, over the original's standard
     deviation, and that of (F^-1 - G^-1)^2 over its variance.
@@ -144,16 +134,11 @@ def quantile_distances(before: InOrder, after: InOrder, variance: float) -> tupl
     return float(np.sum(np.abs(apart) * widths)) / math.sqrt(variance), squared
 
 
-def decile_bins(
-    original: InOrder, n_protected: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def decile_bins(original: InOrder, n_protected: int) -> tuple[Floats, Floats]:
     """Divide the line at the original's deciles, with five or more expected in every bin.
 
-    From the lowest on, a bin between two of `decile_ends` with fewer than five expected is merged
-    with the next; what is left at the top joins the last bin that has five.
-
-    Returns the upper ends of all but the last, ascending, and the values expected in each: a bin
-    reaches from above the end before it up to its own, the end included.
+    From the lowest on, a bin with fewer is merged with the next; what is left at the top joins the
+    last that has five. Returns the upper ends, included, of all but the last, and what is expected.
     """
     n_records, ends = len(original), decile_ends(original)
     up_to = np.append(original.up_to(ends), n_records)
@@ -226,14 +211,12 @@ def _anderson_darling(n: int, m: int, inner: float) -> FitTest:
     variance = a * total**3 + b * total**2 + c * total + d
     variance /= (total - 1) * (total - 2) * (total - 3)
     statistic = (inner * (total - 1) / total - 1) / math.sqrt(variance)
-    ends = PERCENTAGE_POINTS[0.25], PERCENTAGE_POINTS[0.001]
-    if not ends[0] < statistic < ends[1]:
-        low = statistic <= ends[0]
-        p_value, p_value_is = (0.25, "at least") if low else (0.001, "at most")
-    else:
-        fitted = np.polyfit([*PERCENTAGE_POINTS.values()], np.log([*PERCENTAGE_POINTS]), 2)
-        p_value, p_value_is = math.exp(np.polyval(fitted, statistic)), "computed"
-    return FitTest(statistic=statistic, p_value=p_value, p_value_is=p_value_is)
+    if statistic <= PERCENTAGE_POINTS[0.25]:
+        return FitTest(statistic=statistic, p_value=0.25, p_value_is="at least")
+    if statistic >= PERCENTAGE_POINTS[0.001]:
+        return FitTest(statistic=statistic, p_value=0.001, p_value_is="at most")
+    fitted = np.polyfit([*PERCENTAGE_POINTS.values()], np.log([*PERCENTAGE_POINTS]), 2)
+    return FitTest(statistic=statistic, p_value=math.exp(np.polyval(fitted, statistic)))
 
 
 @lru_cache(maxsize=32)
@@ -256,12 +239,9 @@ def _chi_squared(before: InOrder, after: InOrder) -> FitTest | None:
     return FitTest(statistic=statistic, p_value=p_value, degrees_of_freedom=len(upper))
 
 
-def _statistic(test: str) -> Callable[[Distributions], float]:
-    def statistic(found: Distributions) -> float:
-        measured = getattr(found, test)
-        return math.nan if measured is None else float(measured.statistic)
-
-    return statistic
+def _statistic(test: str, found: Distributions) -> float:
+    measured: FitTest | None = getattr(found, test)
+    return math.nan if measured is None else measured.statistic
 
 
 def _sorted_error(found: Mapping[str, Distributions]) -> float:
@@ -282,7 +262,7 @@ DISTANCE = _test(
     short="KS",
     explanation="0 = alike, 1 = apart",
     highest=1.0,
-    figure=_statistic("kolmogorov_smirnov"),
+    figure=partial(_statistic, "kolmogorov_smirnov"),
 )
 # By which releases with pairs and without compare.
 SORTED_ERROR = _measure(
@@ -301,7 +281,7 @@ MEASURES = (
         label="Cramér-von Mises statistic",
         short="CvM",
         explanation="0 = alike, 1/6 = as independent samples of one law",
-        figure=_statistic("cramer_von_mises"),
+        figure=partial(_statistic, "cramer_von_mises"),
     ),
     _further(
         id="anderson_darling",
@@ -309,14 +289,14 @@ MEASURES = (
         short="AD",
         explanation="0 = as independent samples of one law, lower is closer",
         lowest=-math.inf,
-        figure=_statistic("anderson_darling"),
+        figure=partial(_statistic, "anderson_darling"),
     ),
     _further(
         id="chi_squared",
         label="chi-squared on the original's deciles",
         short="chi2",
         explanation="0 = alike",
-        figure=_statistic("chi_squared"),
+        figure=partial(_statistic, "chi_squared"),
     ),
     DISTANCE,
     _measure(

@@ -22,10 +22,19 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from microveil.errors import DataError
-from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes, as_json
+from microveil.measures.base import (
+    Compared,
+    Entry,
+    Figure,
+    Floats,
+    Group,
+    Measure,
+    Takes,
+    as_json,
+)
 from microveil.measures.models import (
     Attributes,
     basis_of,
@@ -86,10 +95,9 @@ def propensity(
 ) -> Propensity:
     """Measure how well a logistic regression tells released from original records.
 
-    Records need not be paired, nor be as many; those with a missing cell are left out. Of order 1
-    are the attributes alone, which compares means and shares; of order 2 also squares of numbers
-    and products of attributes, which compares variances and covariances. Snoke et al. interact the
-    attributes only; the squares are ours, as noise and microaggregation show in variances.
+    Of order 1 are the attributes alone, which compares means and shares; of order 2 also squares of
+    numbers and products of attributes, which compares variances and covariances. Snoke et al.
+    interact the attributes only; the squares are ours, as noise and clusters show in variances.
     """
     shared = {name: protected[name] for name in original if name in protected}
     pooled, member, n_left_out = _pooled(
@@ -112,9 +120,7 @@ def propensity(
     )
 
 
-def _pooled(
-    original: Attributes, protected: Attributes
-) -> tuple[Attributes, NDArray[np.float64], int]:
+def _pooled(original: Attributes, protected: Attributes) -> tuple[Attributes, Floats, int]:
     """Put complete records together, and say which are released and how many are left out."""
     for name, column in original.items():
         if name not in protected or column.dtype.kind != protected[name].dtype.kind:
@@ -139,7 +145,7 @@ def _pooled(
     return pooled, member, len(complete[0]) + len(complete[1]) - len(member)
 
 
-def _design(pooled: Attributes, order: int) -> NDArray[np.float64]:
+def _design(pooled: Attributes, order: int) -> Floats:
     """Return intercept, attributes and, at order 2, their squares and products."""
     levels = {name: np.unique(col) for name, col in pooled.items() if col.dtype.kind == "U"}
     widths = [len(levels[name]) - 1 if name in levels else 1 for name in pooled]
@@ -154,10 +160,8 @@ def _design(pooled: Attributes, order: int) -> NDArray[np.float64]:
             "pass order=1, or leave out attributes with many categories",
         )
     blocks = [
-        indicators(column, levels[name][1:])
-        if name in levels
-        else _standardised(column)[:, np.newaxis]
-        for name, column in pooled.items()
+        indicators(own, levels[name][1:]) if name in levels else _standardised(own)
+        for name, own in pooled.items()
     ]
     terms = [np.ones((n_records, 1)), *blocks]
     if order == 2:
@@ -169,17 +173,11 @@ def _design(pooled: Attributes, order: int) -> NDArray[np.float64]:
     return np.hstack(terms)
 
 
-def _standardised(column: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standardised(column: Floats) -> Floats:
     """Return a column of mean 0 and size 1: the model is the same, its terms less collinear."""
-    centred = column - column.mean()
+    centred = (column - column.mean())[:, np.newaxis]
     spread = float(centred.std())
-    return np.zeros_like(column) if spread == 0 else centred / spread
-
-
-PROPENSITY = Group(
-    title="Propensity: whether a logistic regression tells protected from original records",
-    beside="of one law",
-)
+    return np.asarray(centred / spread) if spread else np.zeros_like(centred)
 
 
 _measure = partial(
@@ -187,7 +185,10 @@ _measure = partial(
     function=propensity,
     takes=Takes.COLUMNS,
     needs_pairs=False,
-    group=PROPENSITY,
+    group=Group(
+        title="Propensity: whether a logistic regression tells protected from original records",
+        beside="of one law",
+    ),
     entry=Entry(name="propensity"),
     asked_by="propensity",
 )

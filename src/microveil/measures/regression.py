@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from microveil.errors import DataError
 from microveil.measures.base import (
     Better,
     Compared,
     Entry,
+    Floats,
     Group,
     Measure,
     Measured,
     Takes,
     as_json,
+    result_in,
 )
 from microveil.measures.formula import Formula, coded_designs, parse_formula
 from microveil.measures.models import (
@@ -146,27 +148,20 @@ def compare_regressions(
     does not have, records predicted for certain) has neither value nor overlap.
     """
     model = formula if isinstance(formula, Formula) else parse_formula(formula)
-    places = "original data", "protected data"
-    tables = [
-        _needed(table, model, place)
-        for table, place in zip((original, protected), places, strict=True)
-    ]
-    complete = [complete_records(table) for table in tables]
-    before, after = (
-        {name: column[kept] for name, column in table.items()}
-        for table, kept in zip(tables, complete, strict=True)
-    )
+    before, n_without = _needed(original, model, "original data")
+    after, n_more = _needed(protected, model, "protected data")
     terms, *designs = coded_designs(model, before, after)
+    outcomes = before[model.outcome], after[model.outcome]
     fitted = [
-        _estimates(design, table, model.outcome, place, logistic=logistic)
-        for design, table, place in zip(designs, (before, after), places, strict=True)
+        _estimates(design, outcome, f"{side} data", model.outcome, logistic=logistic)
+        for side, design, outcome in zip(("original", "protected"), designs, outcomes, strict=True)
     ]
     return RegressionComparison(
         formula=model,
         logistic=logistic,
-        n_original=int(complete[0].sum()),
-        n_protected=int(complete[1].sum()),
-        n_left_out=int(sum((~kept).sum() for kept in complete)),
+        n_original=len(outcomes[0]),
+        n_protected=len(outcomes[1]),
+        n_left_out=n_without + n_more,
         coefficients=tuple(
             CoefficientComparison(term=term, original=one, protected=other)
             for term, one, other in zip(terms, *fitted, strict=True)
@@ -174,8 +169,8 @@ def compare_regressions(
     )
 
 
-def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> Attributes:
-    """Return the columns of the formula, checked."""
+def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> tuple[Attributes, int]:
+    """Return the columns of the formula, of complete records, and how many records are not."""
     for name in formula.attributes:
         if name not in table:
             raise DataError(
@@ -188,19 +183,14 @@ def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> Att
             "the outcome of a regression must be numbers",
             "write categories of the outcome as 0 and 1",
         )
-    return columns
+    kept = complete_records(columns)
+    return {name: column[kept] for name, column in columns.items()}, int((~kept).sum())
 
 
 def _estimates(
-    design: NDArray[np.float64],
-    table: Attributes,
-    explained: str,
-    place: str,
-    *,
-    logistic: bool,
+    design: Floats, outcome: Floats, place: str, explained: str, *, logistic: bool
 ) -> list[CoefficientEstimate]:
     """Fit the model to one table."""
-    outcome = table[explained]
     if len(outcome) <= design.shape[1]:
         raise DataError(
             place,
@@ -230,9 +220,7 @@ def _estimates(
     ]
 
 
-def _least_squares(
-    basis: Basis, outcome: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _least_squares(basis: Basis, outcome: Floats) -> tuple[Floats, Floats]:
     """Return coefficients and their standard errors."""
     weights = basis.directions.T @ outcome
     residual = outcome - basis.directions @ weights
@@ -241,9 +229,7 @@ def _least_squares(
     return basis.to_coefficients @ weights, errors
 
 
-def _log_odds(
-    basis: Basis, outcome: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _log_odds(basis: Basis, outcome: Floats) -> tuple[Floats, Floats]:
     """Return the same for log odds; errors are NaN where no finite coefficients fit best."""
     fit = fit_logistic(basis, outcome)
     spread = (basis.to_coefficients @ fit.covariance) * basis.to_coefficients
@@ -253,7 +239,7 @@ def _log_odds(
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     """Show every coefficient before and after, and how far their intervals overlap."""
-    own = next((one.result for one in found if isinstance(one.result, RegressionComparison)), None)
+    own = result_in(found, RegressionComparison)
     if own is None:
         return figures(found)
     rows = (
@@ -266,9 +252,6 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     )
     heads = "coefficient", "before", "after", "overlap"
     return (*figures(found, said), tabulated(heads, rows))
-
-
-REGRESSION = Group(title="Regression", show=_show)
 
 
 MEASURES = (
@@ -285,7 +268,7 @@ MEASURES = (
         lowest=-math.inf,
         highest=1.0,
         better=Better.HIGHER,
-        group=REGRESSION,
+        group=Group(title="Regression", show=_show),
         entry=Entry(name="regression"),
         asked_by="formula",
         arguments=("formula", "logistic"),

@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import (
+    Better,
+    Entry,
+    Floats,
+    Group,
+    Measure,
+    Measured,
+    Takes,
+    Whole,
+    result_in,
+)
 from microveil.measures.distributions import decile_levels
 from microveil.measures.moments import rank_correlations
 from microveil.measures.showing import figures
@@ -35,9 +45,8 @@ STRONGEST = 3
 # Larger tables of counts are not laid out: their records are sorted.
 MOST_CELLS = 1 << 18
 RANK, CRAMER = "rank correlation", "Cramér's V"
-Column = NDArray[np.float64]
 Strengths = dict[tuple[str, str], float]
-Levels = dict[str, NDArray[np.int64]]
+Levels = dict[str, Whole]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +125,7 @@ class Relations:
         return cls(**{**contents, "strongest": tuple(strongest)})
 
 
-def sampled_records(n_records: int) -> NDArray[np.int64] | None:
+def sampled_records(n_records: int) -> Whole | None:
     """Return which records relations are looked for in, always the same; None for all of them."""
     if n_records <= SAMPLED:
         return None
@@ -125,8 +134,8 @@ def sampled_records(n_records: int) -> NDArray[np.int64] | None:
 
 
 def _compared(
-    original: Mapping[str, Column],
-    protected: Mapping[str, Column],
+    original: Mapping[str, Floats],
+    protected: Mapping[str, Floats],
     nominal: Collection[str],
     n_records: int,
 ) -> Relations:
@@ -138,7 +147,10 @@ def _compared(
     others = [pair for pair in combinations(names, 2) if not set(pair) <= set(ordered)]
     if others:
         for known, levels in zip(strengths, _levels(sides, ordered), strict=True):
-            known.update(_of_pairs(levels, others))
+            both = [(levels[one], levels[other]) for one, other in others]
+            n_values = len(others) * len(levels[names[0]])
+            found = in_threads(lambda codes: _cramers_v(*codes), both, n_values)
+            known.update(zip(others, found, strict=True))
     pairs = [
         Relation(
             columns=pair,
@@ -162,7 +174,7 @@ def _compared(
     )
 
 
-def _rank_correlations(side: Mapping[str, Column], names: Sequence[str]) -> Strengths:
+def _rank_correlations(side: Mapping[str, Floats], names: Sequence[str]) -> Strengths:
     """Return Spearman's correlation of each pair of columns that have an order."""
     if len(names) < 2:
         return {}
@@ -173,7 +185,7 @@ def _rank_correlations(side: Mapping[str, Column], names: Sequence[str]) -> Stre
     }
 
 
-def _levels(sides: Sequence[Mapping[str, Column]], ordered: Collection[str]) -> list[Levels]:
+def _levels(sides: Sequence[Mapping[str, Floats]], ordered: Collection[str]) -> list[Levels]:
     """Return deciles and codes of both tables' columns, -1 where a cell is missing."""
     levels: list[Levels] = [{}, {}]
     for name in sides[0]:
@@ -188,13 +200,7 @@ def _levels(sides: Sequence[Mapping[str, Column]], ordered: Collection[str]) -> 
     return levels
 
 
-def _of_pairs(levels: Levels, pairs: Sequence[tuple[str, str]]) -> Strengths:
-    n_values = len(pairs) * len(levels[pairs[0][0]])
-    found = in_threads(lambda pair: _cramers_v(*(levels[name] for name in pair)), pairs, n_values)
-    return dict(zip(pairs, found, strict=True))
-
-
-def _cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+def _cramers_v(one: Whole, other: Whole) -> float:
     """Return Cramér's V of codes, -1 where missing, by Bergsma's correction; NaN of a constant."""
     present = (one >= 0) & (other >= 0)
     if not present.all():
@@ -205,7 +211,7 @@ def _cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     r, c = np.count_nonzero(rows), np.count_nonzero(columns)
     if min(r, c) < 2:
         return math.nan
-    cells: NDArray[np.int64] = one * len(columns) + other
+    cells: Whole = one * len(columns) + other
     if len(rows) * len(columns) > MOST_CELLS:
         cells, counts = np.unique(cells, return_counts=True)
     else:
@@ -223,7 +229,7 @@ def _cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     """Show how many pairs are kept, and the strongest before and after."""
-    relations = next((one.result for one in found if one.measure.id == PAIRS_KEPT.id), None)
+    relations = result_in(found, Relations)
     strongest = () if relations is None else relations.strongest
     return (*figures(found), *([items(map(str, strongest))] if strongest else []))
 
