@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import microveil as mv
 from microveil.commands import files
-from microveil.files import csv_format, structure
+from microveil.files import csv_structure, text_columns
 from microveil.table import memory
 
 N = 12_500
@@ -55,8 +55,7 @@ def large(monkeypatch):
 
     monkeypatch.setattr(files, "REPORTED_RECORDS", 0)
     # Several pieces of a file of text, and several blocks of records.
-    monkeypatch.setattr(structure, "_BLOCK", 1 << 10)
-    monkeypatch.setattr(structure, "_PIECE", 1 << 15)
+    monkeypatch.setattr(csv_structure, "_PIECE", 1 << 15)
     return begin
 
 
@@ -230,7 +229,7 @@ def test_what_is_ended_by_a_signal_leaves_nothing(tmp_path):
 
 def test_pieces_are_typed_by_the_first_records_of_all(large, tmp_path, monkeypatch):
     """Not each by its own: a column that begins with whole numbers stays one of these."""
-    monkeypatch.setattr(csv_format, "N_SAMPLE", 100)
+    monkeypatch.setattr(text_columns, "N_SAMPLE", 100)
     polars.DataFrame({"A": ["1"] * 5000 + ["2.5"]}).write_csv(tmp_path / "t.csv")
     large()
     with pytest.raises(mv.FileError, match=r"line 5002.*whole"):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.commands import files
-from microveil.files import csv_format
+from microveil.files import text_columns
 
 N_SAMPLE = 5  # records that types are read off in these tests: the others are late
 THEMES = {
@@ -68,7 +68,7 @@ FORMATS = {
 def quick(monkeypatch):
     """Leave reports out, and read types off a few records."""
     monkeypatch.setattr(files, "REPORTED_RECORDS", 0)
-    monkeypatch.setattr(csv_format, "N_SAMPLE", N_SAMPLE)
+    monkeypatch.setattr(text_columns, "N_SAMPLE", N_SAMPLE)
 
 
 def csv_of(folder, cells, kept):

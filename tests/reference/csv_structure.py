@@ -1,6 +1,5 @@
 """The structure of CSV text, told record by record and field by field (RFC 4180)."""
 
-import re
 from dataclasses import dataclass, field
 
 SEPARATE, DOUBLED, LINE_ENDS = b",", b'""', (b"\n", b"\r\n")
@@ -20,11 +19,6 @@ class Structure:
 
     records: list[list[bytes]] = field(default_factory=list)
     broken: tuple[str, int, int] | None = None
-
-    def unlike_numbers(self, n_fields: int) -> list[bool]:
-        """Columns with a value that begins with 0 or + and a digit."""
-        unlike = re.compile(rb'"?[ \t]*[0+][0-9]')
-        return [any(unlike.match(record[i]) for record in self.records) for i in range(n_fields)]
 
 
 def structure(data: bytes, separator: bytes, n_fields: int) -> Structure:

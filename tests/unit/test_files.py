@@ -6,7 +6,6 @@ import datetime as dt
 import hashlib
 import io
 import os
-import tempfile
 import traceback
 from pathlib import Path
 from unittest import mock
@@ -21,10 +20,9 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.errors import DataError, FileError, RequestError
-from microveil.files import FORMATS, csv_format, file_bytes
-from microveil.files import structure as structure_module
-from microveil.files.reading import read_file
-from microveil.files.structure import check_structure
+from microveil.files import FORMATS, csv_structure, text_columns
+from microveil.files.csv_structure import Records
+from microveil.files.reading import open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from reference.csv_structure import structure
@@ -59,44 +57,35 @@ tokens = st.sampled_from(
 )
 
 
-def checked(header, body, block, piece, folder):
-    """Check bytes and the file of the same, cut into blocks of so many bytes."""
-    path = Path(folder, "t.csv")
-    path.write_bytes(header + body)
-    small = {"_BLOCK": block, "_PIECE": piece}
-    found = []
-    with (
-        mock.patch.multiple(structure_module, **small),
-        mock.patch.object(file_bytes, "_PIECE", block),
-    ):
-        for data in (header + body, file_bytes.FileBytes(path)):
-            try:
-                found.append(check_structure(path, data, TextFormat()))
-            except FileError as error:
-                found.append((error.place.rpartition(" ")[2], error.rule))
-    assert found[0] == found[1]
-    return found[0]
+def checked(header, body, n_fields, piece):
+    """Check bytes, read so many at a time: the pieces and where they end, or line and rule."""
+    records = Records(
+        path=Path("t.csv"), text=TextFormat(), n_fields=n_fields, start=len(header), line=2
+    )
+    with mock.patch.object(csv_structure, "_PIECE", piece):
+        try:
+            return [*records.pieces(io.BytesIO(header + body))], records
+        except FileError as error:
+            return error.place.rpartition(" ")[2], error.rule
 
 
 @settings(max_examples=10 * settings.default.max_examples)
 @given(
     pieces=st.lists(tokens, max_size=60),
     n_fields=st.sampled_from([1, 2, 3]),
-    block=st.sampled_from([1, 2, 3, 7, 64, 1 << 16]),
-    piece=st.sampled_from([1, 10, 1 << 16]),
+    piece=st.sampled_from([1, 2, 3, 7, 64, 1 << 16]),
 )
-@example(pieces=[b"a,1\n" * 15, b'a1,"', b'00"\n'], n_fields=2, block=64, piece=1)
-@example(pieces=[b"a,1\n" * 15, b'a1a"\n'], n_fields=2, block=64, piece=1)
-@example(pieces=[b"a,1\r\n" * 12, b"a,\r", b"\n"], n_fields=2, block=64, piece=1)
-@example(pieces=[b'a,"', b"   0", b'1"\n'], n_fields=2, block=2, piece=1)
-@example(pieces=[b'"a', b"\n", b"b"], n_fields=1, block=3, piece=1)
-@example(pieces=[b"a\n", b"\r"], n_fields=1, block=3, piece=1)
-@example(pieces=[b"a,1\n", b'1,2,"x\n', b'y"\n'], n_fields=2, block=3, piece=1)
-def test_the_check_finds_what_the_plain_reading_finds(pieces, n_fields, block, piece):
-    """Masks of whole blocks give the findings of reading byte by byte, wherever these are cut."""
+@example(pieces=[b"a,1\n" * 15, b'a1,"', b'00"\n'], n_fields=2, piece=64)
+@example(pieces=[b"a,1\n" * 15, b'a1a"\n'], n_fields=2, piece=64)
+@example(pieces=[b"a,1\r\n" * 12, b"a,\r", b"\n"], n_fields=2, piece=64)
+@example(pieces=[b'a,"', b"   0", b'1"\n'], n_fields=2, piece=2)
+@example(pieces=[b'"a', b"\n", b"b"], n_fields=1, piece=3)
+@example(pieces=[b"a\n", b"\r"], n_fields=1, piece=3)
+@example(pieces=[b"a,1\n", b'1,2,"x\n', b'y"\n'], n_fields=2, piece=3)
+def test_the_check_finds_what_the_plain_reading_finds(pieces, n_fields, piece):
+    """One expression for records gives the findings of reading byte by byte, wherever it is cut."""
     header, body = b"A,B,C\n"[6 - 2 * n_fields :], b"".join(pieces)
-    with tempfile.TemporaryDirectory() as folder:
-        found = checked(header, body, block, piece, folder)
+    found = checked(header, body, n_fields, piece)
     plain = structure(body, b",", n_fields)
     if plain.broken:
         code, place, n_found = plain.broken
@@ -109,23 +98,22 @@ def test_the_check_finds_what_the_plain_reading_finds(pieces, n_fields, block, p
     elif not plain.records:
         assert found[1].startswith("records must follow")
     else:
-        assert found.n_records == len(plain.records)
-        assert found.unlike_numbers == plain.unlike_numbers(n_fields)
-        assert found.has_quotes == (b'"' in body)
-        check_pieces(found, header + body, len(header), plain.records)
+        check_pieces(*found, header + body, len(header), plain.records)
 
 
-def check_pieces(found, data, start, records):
+def check_pieces(pieces, found, data, start, records):
     """Pieces are whole records, all of them, and each record begins on its line."""
-    pieces = [data[piece] for piece in found.pieces()]
-    assert b"".join(pieces) == data[start : found.ends[-1][0]]
-    assert not data[found.ends[-1][0] :].strip(b"\r\n")
+    whole = b"".join(pieces)
+    assert whole.removesuffix(b"\n") == data[start : start + len(whole)].removesuffix(b"\n")
+    assert not data[start + len(whole) :].strip(b"\r\n")
     read = [structure(piece, b",", 0) for piece in pieces]
     assert not any(own.broken for own in read)
     assert [record for own in read for record in own.records] == records
+    assert found.ends[-1][0] == len(records)
     at = start
     for number, record in enumerate(records):
-        assert found.line_of(data, TextFormat(), number) == data.count(b"\n", 0, at) + 1
+        line = found.line_of(io.BytesIO(data), number)
+        assert line == data.count(b"\n", 0, at) + 1
         at += len(b",".join(record))
         at += len(data[at:]) - len(data[at:].removeprefix(b"\r").removeprefix(b"\n"))
 
@@ -148,21 +136,18 @@ def test_sound_text_has_the_records_that_pythons_csv_module_reads(pieces):
 
 
 def test_bytes_that_a_file_has_no_more_are_an_error(tmp_path):
-    """Where a file is cut short, what is behind is refused, and what is before is read."""
-    path = tmp_path / "t"
-    path.write_bytes(b"x" * 9000)
-    found = file_bytes.FileBytes(path)
+    """A file that is cut short between two looks at it is refused, whatever is left of it."""
+    path = tmp_path / "t.csv"
+    path.write_text("A\n" + "1\n" * 100)
+    opened = open_file(path, lazily=tmp_path)
     os.truncate(path, 100)
-    assert found[:100] == b"x" * 100
-    for look in (lambda: found[50:150], lambda: found[8000:], lambda: found.find(b"a", 0)):
-        with pytest.raises(FileError, match="must stay as it is while it is read"):
-            look()
+    with pytest.raises(FileError, match="must stay as it is while it is read"):
+        opened.read()
 
 
 def test_a_byte_order_mark_of_a_value_stays(save, monkeypatch):
     """Wherever a piece begins: polars drops one at the beginning of what it reads."""
-    monkeypatch.setattr(structure_module, "_BLOCK", 1)
-    monkeypatch.setattr(structure_module, "_PIECE", 1)
+    monkeypatch.setattr(csv_structure, "_PIECE", 1)
     frame = read_file(save("A,B\n\ufeffx,1\n\ufeffy,2\n")).frame
     assert frame["A"].to_list() == ["\ufeffx", "\ufeffy"]
 
@@ -173,9 +158,8 @@ def test_a_table_is_the_same_in_any_pieces(save, monkeypatch, piece):
     rows = [f'{n},{n / 4},"a ""{n}"",\nb",{"" if n % 3 else "2020-01-05"},' for n in range(50)]
     path = save("\n".join(["A,B,C,D,E", *rows, '007, 8,"",,x', ""]))
     whole = read_file(path).frame
-    monkeypatch.setattr(structure_module, "_BLOCK", piece)
-    monkeypatch.setattr(structure_module, "_PIECE", piece)
-    monkeypatch.setattr(csv_format, "N_SAMPLE", 20)
+    monkeypatch.setattr(csv_structure, "_PIECE", piece)
+    monkeypatch.setattr(text_columns, "N_SAMPLE", 20)
     assert read_file(path).frame.equals(whole)
     assert whole.dtypes == [pl.String, pl.Float64, pl.String, pl.Date, pl.String]
     with pytest.raises(FileError, match="line 103"):

@@ -19,7 +19,6 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files import csv_format
 from microveil.files.carries import EXACT, EXCEL
 from microveil.files.checking import (
     Misfit,
@@ -30,11 +29,13 @@ from microveil.files.checking import (
     within,
 )
 from microveil.files.compression import check_fits
+from microveil.files.csv_structure import check_names
 from microveil.files.extras import of_extra
 from microveil.files.formats import Cells, Opened
 from microveil.files.text import TextFormat
+from microveil.files.text_columns import TextTable
 from microveil.files.writing import UnwritableError, stored
-from microveil.table import Labels
+from microveil.table.memory import check_reading
 
 _MOST_WHOLE = 2.0**63
 _MIDNIGHT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00$"
@@ -65,27 +66,21 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
         remedy = "save the sheet with the table as a workbook of its own, or as CSV"
         raise FileError(str(path), rule, remedy)
     check_records(path, filled[0].height - 1 if filled else 0)
-    return _Sheet(path, filled[0])
+    cells = pl.DataFrame(_dates(filled[0]))
+    check_reading(path, 0, cells.height * cells.width)
+    names = [name or "" for name in cells.row(0)]
+    check_names(path, names)
+    # Empty text is no value, as in a file of text.
+    held = cells.slice(1).select(pl.when(pl.all() != "").then(pl.all()))
+    return _Sheet(path, held.rename(dict(zip(cells.columns, names, strict=True))), None, _line)
 
 
-class _Sheet:
-    """A sheet as the text of its cells, which is read as a CSV file is."""
-
-    text = None
-
-    def __init__(self, path: Path, cells: pl.DataFrame) -> None:
-        self.path = path
-        written = io.BytesIO()
-        cells.select(_dates(cells)).write_csv(
-            written, include_header=False, null_value='""' if cells.width == 1 else None
-        )
-        self._table = csv_format.opened(path, written.getvalue(), TextFormat())
-        self.names = self._table.names
-        self.labels: dict[str, Labels] = {}  # the file has no place for them
+class _Sheet(TextTable):
+    """A sheet as the text of its cells, which is read as that of a CSV file is."""
 
     def read(self, cells: Cells) -> pl.DataFrame:
         """Read the table; a whole number that no float holds is refused."""
-        frame = self._table.read(cells).lazy().collect()
+        frame = super().read(cells).lazy().collect()
         rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
         remedy = "export the table as CSV from where it came"
         found = {

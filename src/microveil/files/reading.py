@@ -14,7 +14,6 @@ from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import arrow_format, parquet_format
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
-from microveil.files.file_bytes import check_unchanged, state_of
 from microveil.files.formats import (
     FORMATS,
     Cells,
@@ -25,7 +24,7 @@ from microveil.files.formats import (
 )
 from microveil.files.parts import digest_of_parts
 from microveil.files.table_schema import Beside, schema_beside
-from microveil.files.text import THOUSANDS, TextFormat
+from microveil.files.text import TextFormat
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.memory import check_reading
@@ -89,7 +88,7 @@ class OpenedFile:
     digest: str
     beside: Beside
     database: str | None = None
-    states: Mapping[Path, Any]  # of files that are read piece by piece
+    states: Mapping[Path, object]  # of files that are read piece by piece
 
     @property
     def names(self) -> list[str]:
@@ -110,9 +109,6 @@ class OpenedFile:
         """Read the table; see `Cells`."""
         given, said, text = Cells(**how), self.beside, self.table.text or TextFormat()
         untyped = frozenset(given.untyped) - said.texts - said.decimals
-        spelling = Spelling(
-            decimal=text.decimal, thousands=THOUSANDS.get(text.thousands, ""), dates=text.dates
-        )
         cells = replace(
             given,
             decimals=said.decimals | frozenset(given.decimals),
@@ -120,8 +116,7 @@ class OpenedFile:
             untyped=untyped,
         )
         frame = self.table.read(cells)
-        for path, state in self.states.items():
-            check_unchanged(path, state)
+        _check_unchanged(self.states)
         return SourceFile(
             path=self.address.path,
             format=self.format,
@@ -133,7 +128,7 @@ class OpenedFile:
             table=self.address.table,
             query=self.address.query,
             never_missing=getattr(self.table, "never_missing", ()),
-            untyped={name: spelling for name in self.names if name in untyped},
+            untyped={name: text.spelling for name in self.names if name in untyped},
         )
 
 
@@ -150,7 +145,7 @@ def open_file(
     if text is not None and text.said:
         of_each(text, address.location)
     files = files_in(address)
-    form, database, states = _form_at(address), None, dict[Path, Any]()
+    form, database, states = _form_at(address), None, dict[Path, object]()
     table: Opened
     if address.scheme == "postgresql":
         from microveil.files import postgresql  # with its library, which others do without
@@ -181,15 +176,38 @@ def open_file(
 
 def _in_pieces(
     files: list[Path], form: Format, text: TextFormat | None, lazily: Path | None
-) -> tuple[Opened, str, dict[Path, Any]]:
+) -> tuple[Opened, str, dict[Path, object]]:
     """Open files that are not held as they are; whatever changes meanwhile is refused."""
-    states = {path: state_of(path) for path in files}
+    states = {path: _state_of(path) for path in files}
     digest = digest_of_parts(files)
-    if lazily is None:
-        return parquet_format.parts_opened(files), digest, states
-    if form.name == "parquet":
-        return parquet_format.parts_lazily(files, lazily), digest, states
-    return form.load().opened_lazily(files[0], form.text(text), lazily), digest, states
+    try:
+        if lazily is None:
+            return parquet_format.parts_opened(files), digest, states
+        if form.name == "parquet":
+            return parquet_format.parts_lazily(files, lazily), digest, states
+        return form.load().opened_lazily(files[0], form.text(text), lazily), digest, states
+    except FileError:  # it may be broken because it was cut short
+        _check_unchanged(states)
+        raise
+
+
+def _state_of(path: Path) -> object:
+    """Return what changes where a file is written or replaced."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _check_unchanged(states: Mapping[Path, object]) -> None:
+    """Refuse files that were changed while they were read piece by piece."""
+    for path, state in states.items():
+        try:
+            is_same = _state_of(path) == state
+        except OSError:
+            is_same = False
+        if not is_same:
+            rule = "the file must stay as it is while it is read, and it was changed or removed"
+            remedy = "wait until nobody writes to it, and start again"
+            raise FileError(f"{path}", rule, remedy)
 
 
 def _bytes(address: Address, form: Format, progress: Callable[[str], None]) -> bytes:

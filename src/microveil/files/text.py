@@ -3,14 +3,18 @@
 import codecs
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from microveil.errors import RequestError
+
+if TYPE_CHECKING:
+    from microveil.table.spelling import Spelling
 
 CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> as a shell takes it
 
 ORDERS = ("DMY", "MDY", "YMD")  # of day, month and year
 # What separates thousands, and what else is printed for it.
-THOUSANDS = {
+_THOUSANDS = {
     ".": r"\.",
     ",": ",",
     "'": "['\N{RIGHT SINGLE QUOTATION MARK}]",
@@ -32,7 +36,7 @@ class TextFormat:
     decimal: str = "."  # or a comma
     encoding: str = "utf-8"  # of characters, as Python knows it; "" for that of the file's format
     dates: str = ""  # the order of day, month and year; "" for YYYY-MM-DD alone, which is read too
-    thousands: str = ""  # one of THOUSANDS; "" for nothing
+    thousands: str = ""  # one of _THOUSANDS; "" for nothing
     said: frozenset[str] = field(default=frozenset(), compare=False)  # by a flag or an argument
 
     def __post_init__(self) -> None:
@@ -52,7 +56,7 @@ class TextFormat:
             ("dates", self.dates not in ("", *ORDERS),
              f"the order of a date must be one of {', '.join(ORDERS)}",
              "--dates DMY for 31.12.1990"),
-            ("thousands", self.thousands not in ("", *THOUSANDS) or self.thousands == decimal,
+            ("thousands", self.thousands not in ("", *_THOUSANDS) or self.thousands == decimal,
              "what separates thousands must be . , ' or a space, and not the decimal mark",
              "--thousands . --decimal , for 1.234,56"),
             ("encoding", not _holds_text(self.encoding or "utf-8"),
@@ -83,6 +87,14 @@ class TextFormat:
         of_text = {"separator": self.separator, "decimal": self.decimal} if self.separator else {}
         said = {name: value for name, value in named.items() if value}
         return {**of_text, "encoding": self.encoding, **said}
+
+    @property
+    def spelling(self) -> "Spelling":
+        """How its numbers and dates are written."""
+        from microveil.table.spelling import Spelling  # it loads polars
+
+        thousands = _THOUSANDS.get(self.thousands, "")
+        return Spelling(decimal=self.decimal, thousands=thousands, dates=self.dates)
 
     @property
     def is_unsaid(self) -> bool:

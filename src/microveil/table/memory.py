@@ -14,8 +14,8 @@ from typing import Any
 from microveil.errors import DataError, FileError, RequestError
 
 # Bytes for a cell of a file, beside its bytes: its value as the readers pass it on (measured: 8 of
-# whole numbers in Parquet to 18 of text), and as pyreadstat does (35).
-CELL, STATISTICAL = 18, 40
+# whole numbers in Parquet to 21 of text), and as pyreadstat does (35).
+CELL, STATISTICAL = 24, 40
 # Bytes for a value of an attribute: by methods that take attributes one by one (measured: 22 of
 # dp-um to 39 of record-dp), and by those that take records together, or categories (50 of pram, 56
 # of mdav).

@@ -49,15 +49,20 @@ class Spelling:
     @property
     def whole(self) -> str:
         """The pattern of whole numbers of so many digits at most."""
-        return f"^{SIGN}(?:0|[1-9][0-9]{{0,{LONGEST - 1}}}{self._grouped(4)})$"
+        return f"^{SIGN}(?:0|[1-9][0-9]{{0,{LONGEST - 1}}}{self.grouped(4)})$"
 
     @property
     def decimals(self) -> str:
         """The pattern of numbers with a decimal mark or an exponent."""
         mark = f"[{self.decimal}]"
-        whole = f"(?:{PLAIN}{self._grouped(99)})"
+        whole = f"(?:{PLAIN}{self.grouped(99)})"
         marked = f"{whole}{mark}[0-9]*|{mark}[0-9]+"
         return f"^{SIGN}(?:(?:{marked})(?:{EXPONENT})?|{whole}{EXPONENT})$"
+
+    @property
+    def date(self) -> str:
+        """The pattern of dates, which need not exist."""
+        return "|".join([f"^{ISO_DATE}$", *self.ordered])
 
     @property
     def ordered(self) -> list[str]:
@@ -65,7 +70,8 @@ class Spelling:
         parts = [PARTS[letter] for letter in self.dates]
         return [f"^{mark.join(parts)}$" for mark in (r"\.", "/", "-") if parts]
 
-    def _grouped(self, most: int) -> str:
+    def grouped(self, most: int) -> str:
+        """Return what digits may be besides: in so many groups of three at most, as 1.234."""
         groups = f"(?:(?:{self.thousands})[0-9]{{3}}){{1,{most}}}"
         return f"|[1-9][0-9]{{0,2}}{groups}" if self.thousands else ""
 
@@ -88,7 +94,7 @@ def kinds_of_cells(
     for place, is_one in (
         (WHOLE, lambda own: own.str.contains(spelling.whole)),
         (DECIMAL, lambda own: _is_decimal(own, spelling)),
-        (DATE, lambda own: _days(own, spelling).is_not_null()),
+        (DATE, lambda own: days_of(own, spelling).is_not_null()),
         (BOOLEAN, lambda own: own.is_in([*TRUTHS])),
         (WORD, lambda own: own.str.to_lowercase().is_in([*WORDS])),
     ):
@@ -116,7 +122,7 @@ def values_of_cells(
     if is_number:
         read = _numbers(own, spelling)
     elif kind is Kind.DATE:
-        read = _days(own, spelling).cast(pl.Int64)
+        read = days_of(own, spelling).cast(pl.Int64)
     else:
         read = own.replace_strict(TRUTHS, return_dtype=pl.Int64)
     values: Cells = np.zeros(len(cells), dtype=np.float64 if is_number else np.int64)
@@ -137,11 +143,10 @@ def _numbers(bare: pl.Series, spelling: Spelling) -> pl.Series:
     return plain.cast(pl.Float64, strict=False)
 
 
-def _days(bare: pl.Series, spelling: Spelling) -> pl.Series:
+def days_of(bare: pl.Series, spelling: Spelling) -> pl.Series:
     """Read dates that exist, from the year 1 on."""
     places = {letter: f"${{{place}}}" for place, letter in enumerate(spelling.dates, 1)}
-    patterns = [f"^{ISO_DATE}$", *spelling.ordered]
-    shaped = bare.set(~bare.str.contains("|".join(patterns)), None)
+    shaped = bare.set(~bare.str.contains(spelling.date), None)
     for ordered in spelling.ordered:
         shaped = shaped.str.replace(ordered, "-".join(places[letter] for letter in "YMD"))
     days = shaped.str.to_date("%Y-%m-%d", strict=False)
