@@ -10,7 +10,7 @@ import xlsxwriter
 import microveil as mv
 from command import run
 from microveil.errors import FileError
-from microveil.report.columns import columns_of
+from microveil.report.subject import columns_of
 from microveil.table import open_table
 
 HOSPITAL = (

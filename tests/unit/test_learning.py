@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.base import plain
 from microveil.measures.learning import (
     classification_task,
     compare_classification,
@@ -26,6 +25,7 @@ from microveil.measures.learning import (
     mean_over_seeds,
     threshold_classes,
 )
+from microveil.measures.values import plain
 
 TREE = DecisionTreeClassifier(max_features=1)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.report.columns import CategoryColumn, NumberColumn
-from microveil.report.overlays import distribution_charts, quantiles, sampling_distance
+from microveil.report.overlays import distribution_charts, quantiles
+from microveil.report.subject import CategoryColumn, NumberColumn, sampling_distance
 from microveil.schema import Kind
 
 FINITE = st.floats(-1e9, 1e9, allow_subnormal=False)

@@ -16,7 +16,7 @@ import microveil as mv
 from html_page import written
 from microveil.compare import compare
 from microveil.guarantee.guarantee import statement_of
-from microveil.report.columns import columns_of
+from microveil.report.subject import columns_of
 from microveil.report.wording import number, percent, rounded_up, shown
 from microveil.schema import Kind
 from microveil.table import open_table

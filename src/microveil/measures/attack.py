@@ -12,9 +12,9 @@ from microveil.measures.attacks.membership import closest_record, membership
 from microveil.measures.attacks.outcome import AttackOutcome, AttackReport, Records, Setting
 from microveil.measures.attacks.rows import inference, interval_disclosure, linkability, linkage
 from microveil.measures.attacks.singling_out import singling_out
-from microveil.measures.base import Floats
 from microveil.measures.linkage import Sample
 from microveil.measures.opening import MOST_CATEGORIES, Opened, coded, named, opened
+from microveil.measures.values import Floats
 from microveil.schema import Role
 from microveil.table import Table, numbers_of
 from microveil.table.blocks import LARGEST_VALUE

@@ -2,18 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from microveil.measures.values import plain
 from microveil.text.document import Block
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Whole = NDArray[np.int64]
 T = TypeVar("T")
 
 
@@ -233,7 +228,7 @@ class Measured:
     @property
     def value(self) -> float | None:
         """The figure as a number, None where it is undefined."""
-        return None if self.figure is None else none_if_undefined(self.figure.value)
+        return None if self.figure is None else plain(self.figure.value)
 
     @property
     def figures(self) -> Mapping[str, Figure]:
@@ -254,7 +249,7 @@ class Measured:
             return self.measure.entry.write(self.result, self.names)
         if self.measure.by is By.TABLE:
             return self.value
-        return {name: none_if_undefined(found.value) for name, found in self.figures.items()}
+        return {name: plain(found.value) for name, found in self.figures.items()}
 
 
 def _as_figure(found: Any) -> Figure:
@@ -264,33 +259,3 @@ def _as_figure(found: Any) -> Figure:
 def result_in(found: Iterable[Measured], kind: type[T]) -> T | None:
     """Return the result of a kind among what was measured, None where there is none."""
     return next((one.result for one in found if isinstance(one.result, kind)), None)
-
-
-def none_if_undefined(value: float) -> float | None:
-    """Return a figure, or None where it is NaN or infinite, which JSON does not know."""
-    return value if math.isfinite(value) else None
-
-
-def as_json(found: Any, *properties: str) -> dict[str, Any]:
-    """Return the fields of a dataclass, and properties by their names, as JSON knows them."""
-    names = (*found.__dataclass_fields__, *properties)
-    return {name: plain(getattr(found, name)) for name in names}
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: undefined numbers as None, parts by `to_dict` or fields.
-
-    >>> plain({"AGE": (1.5, math.nan)})
-    {'AGE': [1.5, None]}
-    """
-    if isinstance(value, float):
-        return none_if_undefined(value)
-    if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    return as_json(value) if is_dataclass(value) else value

@@ -19,19 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import (
-    Better,
-    Entry,
-    Figure,
-    Flags,
-    Floats,
-    Group,
-    Measure,
-    Takes,
-    Whole,
-)
+from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
 from microveil.measures.estimates import Estimate, Median, in_percent, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
+from microveil.measures.values import Flags, Floats, Whole
 
 # Of more records than this a random sample stands for the original, and of more rows or people
 # than this a random sample is asked.

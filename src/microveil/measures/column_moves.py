@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import By, Entry, Floats, Group, Measure, Measured, Takes
+from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.showing import figures
+from microveil.measures.values import Floats
 from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order
 from microveil.table.threads import in_threads

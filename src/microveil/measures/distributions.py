@@ -16,17 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import (
-    By,
-    Compared,
-    Entry,
-    Floats,
-    Group,
-    Measure,
-    Takes,
-    Whole,
-    plain,
-)
+from microveil.measures.base import By, Compared, Entry, Group, Measure, Takes
+from microveil.measures.values import Floats, Whole, plain
 from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
 

@@ -8,7 +8,8 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from microveil.measures.base import Figure, Floats, plain
+from microveil.measures.base import Figure
+from microveil.measures.values import Floats, plain
 from microveil.text.figures import NOTHING, figure, figures_to
 
 

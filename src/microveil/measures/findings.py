@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import Figure, Flags, Floats, Measure, Measured, Takes, plain
+from microveil.measures.base import Figure, Measure, Measured, Takes
 from microveil.measures.column_moves import (
     COMMON,
     HEADS,
@@ -37,6 +37,7 @@ from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage, Sample
 from microveil.measures.opening import Opened, tables_of, usable
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.relations import MOST_COLUMNS, PAIRS_KEPT, Relations, sampled_records
+from microveil.measures.values import Flags, Floats, plain
 from microveil.table import MissingCodes, numbers_of, open_beside, open_table
 from microveil.table.table import counted_words, records_taken
 from microveil.table.threads import in_threads

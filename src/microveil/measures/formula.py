@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.base import Floats
 from microveil.measures.models import Attributes, of_one_kind
+from microveil.measures.values import Floats
 
 WORD = r"[^\W\d][\w.]*"
 NAME = rf"(?:`[^`]+`|{WORD})"

@@ -18,8 +18,9 @@ import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 
 from microveil.kernels import distributions as kernel
-from microveil.measures.base import By, Entry, Floats, Measure, Takes, as_json, plain
+from microveil.measures.base import By, Entry, Measure, Takes
 from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
+from microveil.measures.values import Floats, as_json, plain
 from microveil.table.blocks import SMALLEST_VARIANCE, mean_and_variance
 from microveil.table.sorting import InOrder, in_order
 from microveil.table.threads import in_threads

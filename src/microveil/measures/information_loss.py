@@ -14,18 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import (
-    Better,
-    By,
-    Compared,
-    Entry,
-    Floats,
-    Group,
-    Measure,
-    Takes,
-    Whole,
-    plain,
-)
+from microveil.measures.base import Better, By, Compared, Entry, Group, Measure, Takes
+from microveil.measures.values import Floats, Whole, plain
 from microveil.table.blocks import Matrix, means_and_variances, over_blocks, summed, varying
 
 

@@ -26,23 +26,16 @@ from microveil.measures.base import (
     Compared,
     Entry,
     Figure,
-    Floats,
     Group,
     Measure,
     Measured,
     Takes,
-    Whole,
-    as_json,
     result_in,
 )
 from microveil.measures.estimates import mean_with_reach
-from microveil.measures.models import (
-    Attributes,
-    checked_attributes,
-    complete_records,
-    indicators,
-)
+from microveil.measures.models import Attributes, checked_attributes, complete_records, indicators
 from microveil.measures.showing import figures
+from microveil.measures.values import Floats, Whole, as_json
 from microveil.text.document import Block
 
 CONFIDENCE = 0.95

@@ -29,17 +29,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.kernels import mixed_linkage as kernel
-from microveil.measures.base import (
-    Compared,
-    Figure,
-    Flags,
-    Floats,
-    Group,
-    Measure,
-    Measured,
-    Takes,
-    Whole,
-)
+from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes
 from microveil.measures.nearest import (
     LEAF_SIZE,
     Scale,
@@ -49,6 +39,7 @@ from microveil.measures.nearest import (
     reciprocal_variances,
 )
 from microveil.measures.showing import figures
+from microveil.measures.values import Flags, Floats, Whole
 from microveil.table.blocks import Matrix, average_ranks, blocks_of
 from microveil.table.threads import in_threads
 from microveil.text.document import Block

@@ -14,7 +14,7 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
-from microveil.measures.base import Flags, Floats
+from microveil.measures.values import Flags, Floats
 from microveil.table.blocks import LARGEST_VALUE
 
 # Newton's method needs 5 to 10 steps where there is a solution. Where a term tells some

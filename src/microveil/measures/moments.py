@@ -16,18 +16,8 @@ from typing import Any
 import numpy as np
 
 from microveil.kernels import pairs_of_attributes as kernel
-from microveil.measures.base import (
-    Better,
-    By,
-    Entry,
-    Figure,
-    Floats,
-    Group,
-    Measure,
-    Takes,
-    as_json,
-    plain,
-)
+from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
+from microveil.measures.values import Floats, as_json, plain
 from microveil.table.blocks import (
     SMALLEST_VARIANCE,
     Matrix,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from microveil.kernels import attacks as kernel
 from microveil.kernels import linkage
-from microveil.measures.base import Flags, Floats, Whole
+from microveil.measures.values import Flags, Floats, Whole
 from microveil.table import threads
 from microveil.table.blocks import SMALLEST_VARIANCE, Matrix, means_and_variances
 from microveil.table.sorting import in_order

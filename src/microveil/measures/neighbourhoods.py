@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microveil.kernels import neighbourhoods as kernel
-from microveil.measures.base import Better, By, Entry, Floats, Group, Measure, Takes, Whole
+from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
+from microveil.measures.values import Floats, Whole
 from microveil.partition import intervals
 
 # A sum of weights that is k on paper may miss it by a rounding.

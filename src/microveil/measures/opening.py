@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from microveil.errors import DataError, FileError
 from microveil.files import FORMATS
 from microveil.guarantee import Guarantee
-from microveil.measures.base import Floats
 from microveil.measures.tables import Codes, Tables
+from microveil.measures.values import Floats
 from microveil.protect.recipe import roles_of_recipe
 from microveil.protect.release import Release
 from microveil.schema import Kind, Role, Source

@@ -25,16 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microveil.errors import DataError
-from microveil.measures.base import (
-    Compared,
-    Entry,
-    Figure,
-    Floats,
-    Group,
-    Measure,
-    Takes,
-    as_json,
-)
+from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes
 from microveil.measures.models import (
     Attributes,
     basis_of,
@@ -43,6 +34,7 @@ from microveil.measures.models import (
     fit_logistic,
     indicators,
 )
+from microveil.measures.values import Floats, as_json
 
 # More terms than this are a mistake, such as a column of names, and would fill the memory.
 MOST_TERMS = 1000

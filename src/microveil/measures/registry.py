@@ -29,11 +29,7 @@ from microveil.measures import (
     subgroups,
     weighted,
 )
-from microveil.measures.base import (
-    Measure,
-    Measured,
-    Takes,
-)
+from microveil.measures.base import Measure, Measured, Takes
 from microveil.measures.tables import Tables
 from microveil.table import Table, column_of
 

@@ -20,12 +20,10 @@ from microveil.measures.base import (
     Better,
     Compared,
     Entry,
-    Floats,
     Group,
     Measure,
     Measured,
     Takes,
-    as_json,
     result_in,
 )
 from microveil.measures.formula import Formula, coded_designs, parse_formula
@@ -38,6 +36,7 @@ from microveil.measures.models import (
     fit_logistic,
 )
 from microveil.measures.showing import figures
+from microveil.measures.values import Floats, as_json
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure
 

@@ -16,20 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import (
-    Better,
-    Entry,
-    Floats,
-    Group,
-    Measure,
-    Measured,
-    Takes,
-    Whole,
-    result_in,
-)
+from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes, result_in
 from microveil.measures.distributions import decile_levels
 from microveil.measures.moments import rank_correlations
 from microveil.measures.showing import figures
+from microveil.measures.values import Floats, Whole
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, items

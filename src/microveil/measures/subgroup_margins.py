@@ -9,8 +9,8 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 
 from microveil.guarantee import Guarantee
-from microveil.measures.base import Flags, Floats, Whole
 from microveil.measures.subgroups import MISSING, SubgroupMargins, Subgroups, figures_in
+from microveil.measures.values import Flags, Floats, Whole
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Kind, written
 from microveil.synthesis.generation import Drawing

@@ -9,20 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.measures.base import (
-    Entry,
-    Flags,
-    Floats,
-    Group,
-    Measure,
-    Measured,
-    Takes,
-    Whole,
-    plain,
-    result_in,
-)
+from microveil.measures.base import Entry, Group, Measure, Measured, Takes, result_in
 from microveil.measures.models import of_one_kind
 from microveil.measures.showing import figures
+from microveil.measures.values import Flags, Floats, Whole, plain
 from microveil.text.document import Block, Given, Tabulated, paragraph, tabulated
 from microveil.text.figures import figure
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Flags, Measure, Takes
+from microveil.measures.base import Measure, Takes
 from microveil.measures.distributions import Levels, decile_levels
 from microveil.measures.formula import parse_formula
 from microveil.measures.relations import sampled_records
+from microveil.measures.values import Flags
 from microveil.table import Column, Numbers
 from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
 from microveil.table.threads import in_threads

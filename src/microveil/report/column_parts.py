@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from microveil.measures.column_moves import HEADS as MOVED
-from microveil.report.columns import CategoryColumn, Column, NumberColumn
 from microveil.report.measured import MISSING
 from microveil.report.overlays import distribution_charts, quantiles
-from microveil.report.subject import Subject
+from microveil.report.subject import CategoryColumn, Column, NumberColumn, Subject
 from microveil.report.wording import NOTHING, number, percent, shown
 from microveil.schema import Kind
 from microveil.synthesis.measurements import Interval

@@ -6,13 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from microveil.compare import Comparison
-from microveil.compare.answer import (
-    MODELS,
-    method_words,
-    unlinked,
-    why_no_loss,
-    with_spread,
-)
+from microveil.compare.answer import MODELS, method_words, unlinked, why_no_loss, with_spread
 from microveil.compare.columns import (
     GROUPS,
     RISK,

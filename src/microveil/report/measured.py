@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.measures.values import Floats, Whole
 from microveil.protect.release import Release
 from microveil.report.wording import number, shown
 from microveil.schema import Attribute, Kind, written
@@ -21,8 +22,6 @@ from microveil.table import Table, numbers_of
 MISSING = "(missing)"
 # Before the value at which a bin of cuts begins.
 FROM = "≥ "
-Float = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +46,7 @@ class Known:
 
 
 def known_of(release: Release) -> Known | None:
-    """Return what a new table was drawn from; None where nothing, or where a seed drew its noise.
-
-    Whoever knows the seed takes that noise off again.
-    """
+    """Return what a new table was drawn from, None where nothing: of a seed noise comes off."""
     measurements = release.measurements
     if measurements is None or release.guarantee.randomness == "seeded":
         return None
@@ -72,11 +68,9 @@ def margins_by_name(
     """Return the margins of each attribute, by name; on a public page of declared ones alone."""
     if known is None:
         return {}
-    margins = known.margins
+    own, confidence = known.margins.attributes, known.margins.confidence
     return {
-        measured.attribute.name: _of(
-            measured, margins.attributes[measured.attribute.name], margins.confidence
-        )
+        measured.attribute.name: _of(measured, own[measured.attribute.name], confidence)
         for measured in known.measurements.attributes
         if is_declared(measured.attribute) or not declared_only
     }
@@ -98,24 +92,16 @@ def _of(measured: AttributeMeasured, own: AttributeMargins, confidence: float) -
     n_values = len(own.shares) - measured.has_missing
     present, missing = own.shares[:n_values], own.shares[n_values:]
     absent = dict(zip((MISSING,), missing, strict=False))
-    lower, _ = attribute.grid_bounds or (0, 0)
     if attribute.categories is None and attribute.kind is not Kind.BOOLEAN:
-        step = float(attribute.resolution)
+        (lower, _), step = attribute.grid_bounds or (0, 0), float(attribute.resolution)
         return ColumnMargins(
             confidence=confidence,
             categories=absent,
             values=tuple(((lower + place) * step, one) for place, one in enumerate(present)),
             mean=own.mean,
         )
-    names = (
-        ["no", "yes"][lower:]
-        if attribute.categories is None
-        else [str(value) or MISSING for value in attribute.categories.values]
-    )
-    return ColumnMargins(
-        confidence=confidence,
-        categories=dict(zip(names, present, strict=False)) | absent,
-    )
+    named = dict(zip(_value_names(attribute), present, strict=False))
+    return ColumnMargins(confidence=confidence, categories=named | absent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,7 +112,7 @@ class AttributeBins:
     labels: tuple[str, ...]
     has_missing: bool  # whether missing values have a bin
     # Of cuts: where bins begin, but the first, half a step of the grid below their least value.
-    starts: Float | None = None
+    starts: Floats | None = None
     # Of counted values: the bin of each, and last that of missing values where it has one.
     groups: Whole | None = None
     places: Mapping[str, int] | None = None  # of counted categories: the bin of each, by its name
@@ -169,9 +155,7 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
             starts=starts - step / 2,
         )
     assert axis.groups is not None  # noqa: S101 -- made of counts
-    names = _value_names(attribute)
-    if measured.has_missing:
-        names.append(MISSING)
+    names = _value_names(attribute) + [MISSING] * measured.has_missing
     members: list[list[str]] = [[] for _ in range(axis.n_bins)]
     for name, group in zip(names, axis.groups.tolist(), strict=True):
         members[group].append(name)
@@ -190,7 +174,7 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
     )
 
 
-def _stretches(starts: Float, kind: Kind) -> list[str]:
+def _stretches(starts: Floats, kind: Kind) -> list[str]:
     """Name stretches between cuts by where they begin; the first by where it ends."""
     if not len(starts):
         return ["all values"]
@@ -232,10 +216,10 @@ class PairTable:
     bins: tuple[AttributeBins, AttributeBins]
     strength: float  # from 0, independent, to 1
     half_width: float  # of the interval of the share of records in one cell
-    measured: Float  # shares as they were measured, with their noise
+    measured: Floats  # shares as they were measured, with their noise
     # Of the records of each side: "original", where it may be shown, and "release". Of the
     # strongest pairs alone.
-    shares: Mapping[str, Float]
+    shares: Mapping[str, Floats]
 
     @property
     def names(self) -> tuple[str, str]:
@@ -282,7 +266,7 @@ def measured_tables(
     return MeasuredTables(confidence=margins.confidence, pairs=tuple(found)) if found else None
 
 
-def _counted(first: AttributeBins, second: AttributeBins, table: Table) -> Float:
+def _counted(first: AttributeBins, second: AttributeBins, table: Table) -> Floats:
     """Return the shares of a table's records in the bins of two attributes."""
     counts = np.zeros((len(first.labels), len(second.labels)))
     rows, columns = first.codes(table), second.codes(table)

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microveil.measures.values import Floats
 from microveil.report.charts import Encoded, figure_tips, names, numbers, tip
-from microveil.report.columns import CategoryColumn, Column, NumberColumn
 from microveil.report.drawing import SERIES, var
-from microveil.report.measured import MISSING
+from microveil.report.subject import CategoryColumn, Column, NumberColumn
 from microveil.report.wording import number, percent, shown
 from microveil.schema import Kind
 from microveil.text import shortened
 from microveil.text.document import Chart
 
-Float = NDArray[np.float64]
 FEWEST_BINS, MOST_BINS, MOST_CATEGORIES, MOST_STEPS = 6, 36, 20, 81
 BULK = (0.01, 0.99)
 # Where all values take more than this many times the room of the bulk, the axis is logarithmic.
@@ -30,14 +28,13 @@ ROOM_BEFORE_BENDING = 5.0
 FINEST_BEND = 1e-6
 SIZE = {"width": 330, "height": 130}
 COLOURS = dict(zip(("original", "release"), SERIES["color"], strict=False))
-SAMPLES, MOST_CELLS = 400, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ground:
     """What the charts of a column of numbers have in common."""
 
-    edges: Float
+    edges: Floats
     step: float | None
     threshold: float | None
     axis: dict[str, Any]
@@ -57,18 +54,18 @@ def distribution_charts(column: Column) -> list[Chart]:
     return charts
 
 
-def bins_of_release(column: NumberColumn) -> tuple[Float, float]:
+def bins_of_release(column: NumberColumn) -> tuple[Floats, float]:
     """Return where the bins of a column that has values begin, and half its step beyond."""
     ground = _ground(column, _sides(column))
     return ground.edges[:-1], 0.0 if ground.step is None else ground.step / 2
 
 
-def _sides(column: NumberColumn) -> dict[str, Float]:
+def _sides(column: NumberColumn) -> dict[str, Floats]:
     """Return the values of each side that has some."""
     return {title: values for title, values in column.sides.items() if len(values)}
 
 
-def quantiles(values: Float, levels: Sequence[float]) -> tuple[float, ...]:
+def quantiles(values: Floats, levels: Sequence[float]) -> tuple[float, ...]:
     """Return quantiles that are values of the data: the least with that share at or below it."""
     if not len(values):
         return (math.nan,) * len(levels)
@@ -76,39 +73,7 @@ def quantiles(values: Float, levels: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(value) for value in found)
 
 
-def sampling_distance(column: Column, n_records: int, n_released: int) -> float | None:
-    """Return how far apart samples from the original's own distribution are.
-
-    Of two samples, of the original's size and the release's, the distance of `column_moves` that
-    95 % of the pairs stay below: simulated from a fixed seed.
-    """
-    if column.original is None:
-        return None
-    if isinstance(column, CategoryColumn):
-        present = [name != MISSING for name in column.categories]
-        counts: Float = np.round(column.original[present] * n_records)
-    else:
-        values = column.original[~np.isnan(column.original)]
-        each = np.unique(values, return_counts=True)[1]
-        # Neighbours among many values share cells of about equal sizes.
-        cells = each.cumsum() * MOST_CELLS // (len(values) + 1)
-        counts = np.bincount(np.unique(cells, return_inverse=True)[1], each).astype(np.float64)
-    total = int(counts.sum())
-    if not total or not n_released:
-        return None
-    random = np.random.Generator(np.random.PCG64(0))
-    sizes = total, n_released
-    one, other = (random.multinomial(n, counts / total, SAMPLES) / n for n in sizes)
-    apart = one - other
-    distances = (
-        np.abs(apart).sum(axis=1) / 2
-        if isinstance(column, CategoryColumn)
-        else np.abs(apart.cumsum(axis=1)).max(axis=1)
-    )
-    return float(np.quantile(distances, 0.95))
-
-
-def _ground(column: NumberColumn, sides: Mapping[str, Float]) -> Ground:
+def _ground(column: NumberColumn, sides: Mapping[str, Floats]) -> Ground:
     """Choose bins and axis by the first side: the original where there is one."""
     reference = next(iter(sides.values()))
     lower = float(min(values.min() for values in sides.values()))
@@ -134,7 +99,7 @@ def _ground(column: NumberColumn, sides: Mapping[str, Float]) -> Ground:
     return Ground(edges=edges, step=step, threshold=threshold, axis=axis)
 
 
-def _threshold(reference: Float, lower: float, upper: float) -> float | None:
+def _threshold(reference: Floats, lower: float, upper: float) -> float | None:
     """Return up to where a bent axis is straight; None where a straight one shows the values.
 
     A power of ten: at most the size of all but a tenth of the values that are not 0.
@@ -150,7 +115,7 @@ def _threshold(reference: Float, lower: float, upper: float) -> float | None:
 
 def _edges(
     lower: float, upper: float, step: float | None, threshold: float | None, most: int
-) -> Float:
+) -> Floats:
     """Return edges of bins: between the values of a grid, so that bins hold equally many."""
     if upper - lower <= 8 * np.spacing(max(abs(lower), abs(upper))):
         margin = max(0.5 * (step or 1.0), 1e-6 * abs(upper))
@@ -190,7 +155,7 @@ def _placed(column: NumberColumn, value: float) -> float:
     return _moment(value) if column.kind is Kind.DATE else value
 
 
-def _bins_chart(column: NumberColumn, sides: Mapping[str, Float], ground: Ground) -> Chart:
+def _bins_chart(column: NumberColumn, sides: Mapping[str, Floats], ground: Ground) -> Chart:
     edges, half = ground.edges, 0.0 if ground.step is None else ground.step / 2
     shares = {t: 100 * np.histogram(own, edges)[0] / len(own) for t, own in sides.items()}
     measured = _counted_margins(column, ground)
@@ -261,7 +226,7 @@ def _tips(sides: Collection[str], margins: Collection[str]) -> list[Encoded]:
     return tips + (figure_tips(lower="margin from, %", upper="to, %") if margins else [])
 
 
-def _counted_margins(column: NumberColumn, ground: Ground) -> dict[str, Float]:
+def _counted_margins(column: NumberColumn, ground: Ground) -> dict[str, Floats]:
     """Return the margins of noise of counted values, where each has a bin of its own."""
     margins, step = column.margins, ground.step
     # Bins hold shares of the present values, and margins those of all.
@@ -276,7 +241,7 @@ def _counted_margins(column: NumberColumn, ground: Ground) -> dict[str, Float]:
     return {end: np.array([getattr(one, end) for one in found]) for end in ("lower", "upper")}
 
 
-def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Float], ground: Ground) -> Chart:
+def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Floats], ground: Ground) -> Chart:
     """Chart the distribution functions, and where the original's lies but for the noise."""
     assert column.margins is not None  # noqa: S101 -- it is asked for where there are some
     levels = np.linspace(0, 1, MOST_STEPS)

@@ -1,6 +1,8 @@
 """The pages: for the custodian, and for the public."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from microveil.audit.empirical import EmpiricalAudit
@@ -13,7 +15,6 @@ from microveil.measures.key_figures import promised
 from microveil.measures.registry import measured_publicly
 from microveil.measures.showing import part_of
 from microveil.protect.release import Release
-from microveil.report.appendix import appendix_parts, folded, repeats_parts
 from microveil.report.charts import columns_chart
 from microveil.report.column_parts import (
     column_heads,
@@ -22,22 +23,47 @@ from microveil.report.column_parts import (
     means_table,
     numbers_behind,
 )
-from microveil.report.columns import columns_of
 from microveil.report.measured import known_of, margins_by_name, measured_tables
 from microveil.report.overlays import distribution_charts
-from microveil.report.pair_parts import measured_pairs_parts, moved_pairs_chart, pairs_parts
-from microveil.report.risk_parts import found_again_chart, risk_parts
+from microveil.report.parts import (
+    found_again_chart,
+    measured_pairs_parts,
+    moved_pairs_chart,
+    pairs_parts,
+    risk_parts,
+)
 from microveil.report.shell import page
-from microveil.report.subject import MOST_PAIR_TABLES, Subject, subject_of
-from microveil.report.wording import plural
+from microveil.report.subject import MOST_PAIR_TABLES, Subject, columns_of, subject_of
+from microveil.report.wording import number, plural, rounded_up
 from microveil.table import open_table
 from microveil.text import listed
-from microveil.text.document import Block, paragraph
+from microveil.text.document import (
+    Block,
+    Code,
+    Document,
+    Fold,
+    Given,
+    Heading,
+    fold,
+    items,
+    paragraph,
+    tabulated,
+)
 
 MOST_CHARTED = 30
 WARNING = (
     "For the custodian only. This page shows figures of the original data: do not publish it, and "
     "keep it as the original is kept."
+)
+TOP = 2
+UNCOUNTED = (
+    "No population was named, so no ledger records this release, and repeats are not counted. "
+    "Every further release of the same people adds to what this one reveals, a rerun of the same "
+    "recipe included."
+)
+UNWRITTEN = (
+    "The release is not in the ledger yet: that comes with writing it. What it adds to earlier "
+    "releases of the same people is not counted here."
 )
 SEEDED = "This release was drawn from a seed and protects nobody: do not publish it."
 
@@ -155,3 +181,164 @@ def publishable_report(
             for block in part_of(group, [one for one in measured if one.measure.group == group])
         ],
     )
+
+
+def folded(document: Document) -> list[Block]:
+    """Return what a document holds below its title: its sections fold, each under its heading."""
+    blocks: list[Block] = []
+    for block in document.blocks[1:]:
+        if isinstance(block, Heading) and block.level == TOP:
+            blocks.append(fold(block.text, ()))
+        elif blocks and isinstance(blocks[-1], Fold):
+            blocks[-1] = fold(blocks[-1].title, (*blocks[-1].blocks, block))
+        else:
+            blocks.append(block)
+    return blocks
+
+
+def repeats_parts(subject: Subject) -> list[Block]:
+    """Say what the releases of the same people come to, as far as that is known."""
+    counted = subject.manifest.get("ledger")
+    said = UNCOUNTED if subject.release.population is None else UNWRITTEN
+    body = paragraph(said) if counted is None else items(counted["in_words"])
+    return [fold("Other releases of the same people", [body])]
+
+
+def appendix_parts(subject: Subject) -> list[Block]:
+    """Return the parts, each folded."""
+    parts = {
+        "Every measure, and what it means": [*_measures(subject)],
+        "Audit: what is really spent": [*_audit(subject)],
+        "Parameters, versions, digests": [*_provenance(subject)],
+    }
+    return [fold(title, blocks) for title, blocks in parts.items() if blocks]
+
+
+def _measures(subject: Subject) -> Iterator[Block]:
+    assessment = replace(subject.assessment, guarantee=subject.release.guarantee)
+    yield from folded(assessment.document())
+    squared = subject.assessment.measured.get("mse")
+    if squared is not None and squared.figures:
+        expected = subject.manifest.get("expected_error") or {}
+        variances = subject.assessment.measured["variance"].figures
+        rows = []
+        for name, figure in squared.figures.items():
+            variance = variances[name].beside
+            foreseen = (expected.get(name) or {}).get("over_variance")
+            relative = figure.value / variance if variance else None
+            rows.append([name, number(relative, 3), number(foreseen, 3)])
+        yield paragraph(
+            "The mean squared error over the variance of the original: 1 is as good as publishing "
+            "the mean."
+        )
+        yield tabulated(["attribute", "over variance", "as expected"], rows)
+
+
+def _audit(subject: Subject) -> Iterator[Block]:
+    """Tabulate what the release really spends at vector scope, and what runs have shown."""
+    audit = subject.manifest.get("audit")
+    # Of a new table there are no centroids, and what it spends is promised.
+    if not subject.release.guarantee.is_synthetic:
+        if audit:
+            yield from _spent(subject, audit)
+        else:
+            yield paragraph("This release carries no audit.")
+    if subject.empirical:
+        confidence = number(100 * subject.empirical[0].confidence)
+        yield paragraph(f"Lower bounds on epsilon that runs have shown, at {confidence} % each:")
+        yield tabulated(
+            ["attribute and scope", "claimed", "exact audit", "shown", "runs", "the claim is"],
+            [
+                [
+                    f"{found.attribute}, {scope} scope",
+                    "not covered" if finding.claimed is None else rounded_up(finding.claimed),
+                    _loss(finding.exact),
+                    f"at least {number(finding.lower_bound, 4)}",
+                    f"{found.runs:,}",
+                    "CONTRADICTED"
+                    if finding.contradicts
+                    else "not contradicted, which proves nothing",
+                ]
+                for found in subject.empirical
+                for scope, finding in found.scopes.items()
+            ],
+        )
+
+
+def _spent(subject: Subject, audit: dict[str, Any]) -> Iterator[Block]:
+    guarantee = subject.release.guarantee
+    vector, total = guarantee.scopes.vector, audit["vector_scope"]
+    published = f"an epsilon of {rounded_up(vector.epsilon)}" if vector.covered else "nothing"
+    found = "finds no bound" if total is None else f"finds {rounded_up(total)}"
+    loss = "what one record, replaced by any other, can change with the clusters formed anew"
+    if guarantee.unit.column is not None and not guarantee.has_clusters:
+        loss = f"at most what {guarantee.unit.in_words} can change, replaced by any others"
+    yield paragraph(
+        f"The true loss is {loss}; it depends on the data, so it is not published. The guarantee "
+        f"publishes {published} at vector scope; the audit {found} for this table. Exact cells are "
+        "those that noise was due for and that come out as they are."
+    )
+    entries = audit["attributes"]
+    shares = [entry["share"] for entry in entries.values() if entry["share"] is not None]
+    in_parts = any("method" in entry for entry in entries.values())
+    # What one part spends is no bound on a release whose other parts spend none.
+    whole = sum(shares) if shares and (len(shares) == len(entries) or not in_parts) else None
+    rows = [
+        [
+            name,
+            *([entry["method"]] if in_parts else []),
+            _share(entry["share"]),
+            _loss(entry["vector_scope"]),
+            f"{entry['clusters']:,}",
+            f"{entry['exact_cells']:,}",
+        ]
+        for name, entry in entries.items()
+    ]
+    exact = sum(entry["exact_cells"] for entry in entries.values())
+    method = [""] if in_parts else []
+    rows.append(["all together", *method, _share(whole), _loss(total), "", f"{exact:,}"])
+    heads = ["share of epsilon", "true loss", "clusters", "exact cells"]
+    yield tabulated(["attribute", *(["method"] if in_parts else []), *heads], rows)
+
+
+def _share(share: float | None) -> str:
+    return "none" if share is None else rounded_up(share)
+
+
+def _loss(loss: float | None) -> str:
+    return "no bound" if loss is None else rounded_up(loss)
+
+
+def _provenance(subject: Subject) -> Iterator[Block]:
+    """Tabulate what was asked for, with what software, on and into which files."""
+    manifest = subject.manifest
+    given = {
+        name: value
+        for name, value in manifest.get("parameters", {}).items()
+        if value is not None and value not in ([], {})
+    }
+    yield tabulated(
+        ["parameter that was given", "value"],
+        [[name, _code(value)] for name, value in given.items()],
+    )
+    if unused := manifest.get("unused_parameters"):
+        yield paragraph(f"The method has no step for: {', '.join(unused)}.")
+    rows: list[list[Given]] = [
+        ["made at (UTC)", str(manifest.get("created", "")).replace("T", " ")],
+        ["original", _file(manifest.get("input"), "not a file")],
+        [
+            "release",
+            _file(manifest.get("output"), "in manifest.json, once the release is written"),
+        ],
+    ]
+    yield tabulated(["file, with its SHA-256 digest", "value"], rows)
+    versions = manifest.get("versions", {})
+    yield tabulated(["software", "version"], [[*both] for both in versions.items()])
+
+
+def _file(file: dict[str, Any] | None, otherwise: str) -> Given:
+    return otherwise if file is None else (f"{file['name']}, ", Code(file["sha256"]))
+
+
+def _code(value: object) -> Code:
+    return Code(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -24,13 +24,12 @@ from microveil.report.charts import (
     tip,
     told_apart,
 )
-from microveil.report.columns import CategoryColumn, Column, columns_of
 from microveil.report.drawing import altair_chart, can_draw, file_of, var
 from microveil.report.measured import known_of, margins_by_name
 from microveil.report.overlays import bins_of_release, distribution_charts
 from microveil.report.pages import custodian_report
-from microveil.report.risk_parts import found_again_chart
-from microveil.report.subject import subject_of
+from microveil.report.parts import found_again_chart
+from microveil.report.subject import CategoryColumn, Column, columns_of, subject_of
 from microveil.report.wording import shown
 from microveil.table import open_table
 from microveil.text import shortened

@@ -1,4 +1,4 @@
-"""What a page is about: a release, its original, and what is known of both."""
+"""What a page is about: a release, its original, their columns, and what is known of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,27 +6,204 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import DataError
+from microveil.guarantee import AttributeTerms
 from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment
 from microveil.measures.attacks.outcome import AttackReport
 from microveil.measures.opening import codes_in_release
+from microveil.measures.values import Floats, Whole
 from microveil.protect.release import Release
-from microveil.report.columns import Column, NumberColumn, columns_of
 from microveil.report.measured import (
+    MISSING,
     ColumnMargins,
     MeasuredTables,
     known_of,
     margins_by_name,
     measured_tables,
+    words_of,
 )
-from microveil.report.overlays import sampling_distance
+from microveil.schema import Kind
 from microveil.table import Table, open_beside, open_table
+from microveil.text import shortened
 
 MOST_PAIR_TABLES = 6
 REMEDY = "pass the table that was protected"
+SAMPLES, MOST_CELLS = 400, 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NumberColumn:
+    """An attribute of numbers, before and after."""
+
+    name: str
+    kind: Kind
+    unit: str | None  # what the numbers count, where somebody said
+    step: float | None  # of the grid that released values lie on
+    original: Floats | None  # NaN where missing; None on a page to be published
+    protected: Floats  # NaN where missing
+    margins: ColumnMargins | None = None  # of a new table, where known
+
+    @property
+    def axis_title(self) -> str:
+        """The attribute with its unit."""
+        unit = "date" if self.kind is Kind.DATE else self.unit or "units as in the data"
+        return f"{shortened(self.name, 26)} ({shortened(unit, 22)})"
+
+    @property
+    def sides(self) -> dict[str, Floats]:
+        """The values present: the original's, where they may be shown, and the release's."""
+        both = {"original": self.original, "release": self.protected}
+        return {side: own[~np.isnan(own)] for side, own in both.items() if own is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CategoryColumn:
+    """An attribute of categories, before and after."""
+
+    name: str
+    categories: tuple[str, ...]  # in the order in which they are drawn
+    original: Floats | None  # shares of all records; None on a page to be published
+    protected: Floats
+    codes: Whole  # the place among the categories of each released record's
+    margins: ColumnMargins | None = None  # of a new table, where known
+
+    @property
+    def sides(self) -> dict[str, Floats]:
+        """The shares: the original's, where they may be shown, and the release's."""
+        both = {"original": self.original, "release": self.protected}
+        return {side: own for side, own in both.items() if own is not None}
+
+
+Column = NumberColumn | CategoryColumn
+
+
+def columns_of(
+    terms: tuple[AttributeTerms, ...],
+    protected: Table,
+    original: Table | None,
+    units: Mapping[str, str],
+    steps: Mapping[str, float] | None = None,
+    margins: Mapping[str, ColumnMargins] | None = None,
+) -> tuple[Column, ...]:
+    """Return the protected attributes of a release; on a public page without an original."""
+    known = margins or {}
+    columns = (
+        _column(entry, protected, original, units, steps or {})
+        for entry in terms
+        if entry.name in protected.names  # a column of which nothing was learnt is left out
+    )
+    return tuple(replace(own, margins=known.get(own.name)) for own in columns)
+
+
+def _column(
+    terms: AttributeTerms,
+    protected: Table,
+    original: Table | None,
+    units: Mapping[str, str],
+    steps: Mapping[str, float],
+) -> Column:
+    name = terms.name
+    if original is not None and name not in original.names:
+        raise DataError(
+            f"attribute '{name}'",
+            "the original table has no such column",
+            "pass the table protected",
+        )
+    if not terms.kind.is_numeric:
+        after = words_of(protected, name)
+        return _categories(name, None if original is None else words_of(original, name), after)
+    before = None if original is None else _numbers(original, name)
+    if terms.kind is Kind.BOOLEAN:
+        return _yes_no(name, before, _numbers(protected, name))
+    step = steps.get(name) if terms.resolution is None else float(terms.resolution)
+    return NumberColumn(
+        name=name,
+        kind=terms.kind,
+        unit=units.get(name),
+        step=step,
+        original=before,
+        protected=_numbers(protected, name),
+    )
+
+
+def _numbers(table: Table, name: str) -> Floats:
+    numbers = table.numbers(name, shared=True)
+    values = numbers.values.astype(np.float64, copy=False)
+    gone = np.isinf(values)
+    if numbers.missing is not None:
+        gone |= numbers.missing
+    # A large column is drawn from where it lies, if it can be.
+    return np.where(gone, np.nan, values) if gone.any() else values
+
+
+def _categories(name: str, before: NDArray[Any] | None, after: NDArray[Any]) -> CategoryColumn:
+    """Count categories; the commonest come first."""
+    words = after if before is None else np.concatenate([before, after])
+    categories, codes = np.unique(words, return_inverse=True)
+    split = len(words) - len(after)
+    counts = [
+        np.bincount(part, minlength=len(categories)) for part in (codes[:split], codes[split:])
+    ]
+    order = np.argsort(-counts[1 if before is None else 0], kind="stable")
+    return CategoryColumn(
+        name=name,
+        categories=tuple(str(categories[k]) for k in order),
+        original=None if before is None else counts[0][order] / max(1, split),
+        protected=counts[1][order] / max(1, len(after)),
+        codes=np.argsort(order)[codes[split:]],
+    )
+
+
+def _yes_no(name: str, before: Floats | None, after: Floats) -> CategoryColumn:
+    def shares(values: Floats) -> Floats:
+        counts = [np.sum(values == 1), np.sum(values == 0), np.sum(np.isnan(values))]
+        return np.array(counts) / max(1, len(values))
+
+    original, protected = None if before is None else shares(before), shares(after)
+    missing = protected[2] > 0 or (original is not None and original[2] > 0)
+    count = 3 if missing else 2
+    return CategoryColumn(
+        name=name,
+        categories=("yes", "no", MISSING)[:count],
+        original=None if original is None else original[:count],
+        protected=protected[:count],
+        codes=np.select([after == 1, after == 0], [0, 1], 2).astype(np.int64),
+    )
+
+
+def sampling_distance(column: Column, n_records: int, n_released: int) -> float | None:
+    """Return how far apart samples of a column are at most, 95 % of the time, by its own law.
+
+    Simulated from a fixed seed, in the sizes of original and release, as `column_moves` measures.
+    """
+    if column.original is None:
+        return None
+    if isinstance(column, CategoryColumn):
+        present = [name != MISSING for name in column.categories]
+        counts: Floats = np.round(column.original[present] * n_records)
+    else:
+        values = column.original[~np.isnan(column.original)]
+        each = np.unique(values, return_counts=True)[1]
+        # Neighbours among many values share cells of about equal sizes.
+        cells = each.cumsum() * MOST_CELLS // (len(values) + 1)
+        counts = np.bincount(np.unique(cells, return_inverse=True)[1], each).astype(np.float64)
+    total = int(counts.sum())
+    if not total or not n_released:
+        return None
+    random = np.random.Generator(np.random.PCG64(0))
+    sizes = total, n_released
+    one, other = (random.multinomial(n, counts / total, SAMPLES) / n for n in sizes)
+    apart = one - other
+    distances = (
+        np.abs(apart).sum(axis=1) / 2
+        if isinstance(column, CategoryColumn)
+        else np.abs(apart.cumsum(axis=1)).max(axis=1)
+    )
+    return float(np.quantile(distances, 0.95))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

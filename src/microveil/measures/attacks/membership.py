@@ -16,9 +16,9 @@ import scipy  # which loads its parts when they are used
 
 from microveil.errors import RequestError
 from microveil.measures.attacks.outcome import AttackOutcome, Records, Setting
-from microveil.measures.base import Floats
 from microveil.measures.estimates import Estimate, median_of, success_rate
 from microveil.measures.nearest import Rows
+from microveil.measures.values import Floats
 
 SMALLEST = 1e-12
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Flags, Floats, as_json
 from microveil.measures.estimates import Estimate, Median, excess, percent, success_rate
 from microveil.measures.nearest import Rows, standard_weights
+from microveil.measures.values import Flags, Floats, as_json
 from microveil.text import listed, shortened
 from microveil.text.document import Document, heading, items, paragraph, tabulated
 from microveil.text.figures import figure

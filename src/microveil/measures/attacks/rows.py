@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 
 from microveil.kernels import attacks as kernel
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
-from microveil.measures.base import Flags, Floats, Whole
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.linkage import Sample, candidates
 from microveil.measures.nearest import Scale, in_threads, standard_weights
+from microveil.measures.values import Flags, Floats, Whole
 from microveil.table.blocks import average_ranks
 
 # A share of n that is a whole number on paper may miss it by a rounding.

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.kernels import attacks as kernel
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
-from microveil.measures.base import Flags, Floats, Whole
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.nearest import in_threads
+from microveil.measures.values import Flags, Floats, Whole
 from microveil.table import Numbers, decimals_seen
 
 # As the kernel numbers the comparisons of a predicate.

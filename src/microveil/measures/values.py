@@ -1,0 +1,38 @@
+"""Kinds of arrays, and values as JSON knows them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Whole = NDArray[np.int64]
+
+
+def as_json(found: Any, *properties: str) -> dict[str, Any]:
+    """Return the fields of a dataclass, and properties by their names, as JSON knows them."""
+    names = (*found.__dataclass_fields__, *properties)
+    return {name: plain(getattr(found, name)) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: undefined numbers as None, parts by `to_dict` or fields.
+
+    >>> plain({"AGE": (1.5, math.nan)})
+    {'AGE': [1.5, None]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return as_json(value) if is_dataclass(value) else value
