@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from microveil.app.drafts import Drafts, Proposal
+from microveil.app.drafts import Drafts, Proposal, Proposed
 
 ENTRIES = {
     "AGE": {"role": "confidential", "type": "whole number"},
@@ -18,8 +18,7 @@ def drafted(entries=ENTRIES, **recipe):
     drafts = Drafts()
     draft = drafts.new("people.csv")
     proposal = Proposal(
-        kinds={name: entry["type"] for name, entry in entries.items()},
-        entries=entries,
+        columns={name: Proposed(entry=entry) for name, entry in entries.items()},
         n_records=100_000,
     )
 

@@ -31,7 +31,7 @@ class Instantly:
     def __getitem__(self, name):
         return self._works[name]
 
-    async def close(self):
+    async def aclose(self):
         """End nothing: all is done."""
 
 

@@ -67,8 +67,9 @@ def test_all_columns_together_make_a_recipe_that_is_in_order():
 def test_the_grid_says_what_is_declared_by_the_file_or_learnt():
     """And, where nothing is learnt, what is left to declare or left out."""
     _, draft = drafted()
-    by_file = {"SEX": "2 codes"}
-    draft = replace(draft, proposal=replace(draft.proposal, by_file=by_file))
+    columns = draft.proposal.columns
+    columns = {**columns, "SEX": replace(columns["SEX"], by_file="2 codes")}
+    draft = replace(draft, proposal=replace(draft.proposal, columns=columns))
     draft, _ = declared(draft, AGE, lower="0", upper="120")
     found = statuses(draft)
     assert found["AGE"] == "declared"

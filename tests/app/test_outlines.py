@@ -28,7 +28,7 @@ class Never:
     def __getitem__(self, name):
         return Work(id=name, kind=self._started[-1]["task"], state=State.RUNNING)
 
-    async def close(self):
+    async def aclose(self):
         """End nothing."""
 
 

@@ -18,7 +18,7 @@ from command import run
 from microveil.commands import asking
 from microveil.commands.asking import asked_of
 from microveil.commands.auditing import audit_release, foresee_file
-from microveil.commands.files import look_at_file, protect_file
+from microveil.commands.files import inspect_file, protect_file
 from microveil.commands.measuring import assess_files
 from microveil.files.labelled import labelled
 from microveil.guarantee.budget import concentrated_budget
@@ -386,7 +386,7 @@ def test_inspect_leaves_nothing_to_type_and_its_recipe_learns_kinds(tmp_path):
     """Kinds are shown as they are likely to be learnt, and stand in the recipe as comments."""
     table = with_cells(people(), AGE=(60, "NA"), PAY=(20, "lots"))
     path = written(tmp_path, table)
-    _, proposed = look_at_file(path, None, **BUDGET)
+    _, proposed = inspect_file(path, None, **BUDGET)
     kinds = {name: own.kind.value for name, own in proposed.columns.items()}
     assert kinds == {"AGE": "whole number", "PAY": "decimal", "TOWN": "text", "SINCE": "date",
                      "OWNER": "yes/no", "CODE": "text", "NOTE": "text"}  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.asking import split_pairs
+from microveil.commands.naming import split_pair
 from microveil.commands.proposal import proposed_recipe
 from microveil.errors import RequestError
 from microveil.protect.settling import merged
@@ -79,11 +79,10 @@ def test_flags_declare_categories_and_their_order(file):
 )
 def test_an_entry_that_names_no_column_is_refused(entries, message):
     """In a sentence that says which; of two entries for one column the last counts."""
-    assert split_pairs(["c=1:2", "c=d=0:1", "c=1:3"], "--bounds", PEOPLE.columns) == {
-        "c": "1:3", "c=d": "0:1",
-    }  # fmt: skip
+    pairs = [split_pair(one, "--bounds", PEOPLE.columns) for one in ("c=1:2", "c=d=0:1", "c=1:3")]
+    assert dict(pairs) == {"c": "1:3", "c=d": "0:1"}
     with pytest.raises(RequestError, match=message):
-        split_pairs(entries, "--bounds", PEOPLE.columns)
+        [split_pair(entry, "--bounds", PEOPLE.columns) for entry in entries]
 
 
 @pytest.mark.parametrize(

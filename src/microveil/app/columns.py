@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from microveil.app.drafts import Draft, SeenValues
+from microveil.app.drafts import Draft, Proposed, SeenValues
 from microveil.app.forms import Errors, Form
 from microveil.app.words import KINDS, ROLES
 from microveil.methods import METHODS
@@ -41,13 +41,10 @@ class Column:
 
     number: int
     name: str
-    seen: str
+    proposed: Proposed
     values: Mapping[str, str]
     is_declared: bool
     stood: Mapping[str, Any]
-    title: str = ""
-    by_file: str = ""
-    remarks: tuple[str, ...] = ()
     domain: str = ""
     status: str = ""
     seen_values: SeenValues | None = None
@@ -84,22 +81,18 @@ class Column:
 
 def columns_of(draft: Draft) -> Iterator[Column]:
     """Yield every column: as declared, else as proposed."""
-    proposal = draft.proposal
-    for number, (name, seen) in enumerate(proposal.kinds.items() if proposal else ()):
+    opened = {} if draft.opened is None else draft.opened[1].get("attributes", {})
+    proposed = {} if draft.proposal is None else draft.proposal.columns
+    for number, (name, own) in enumerate(proposed.items()):
         declared = draft.declared(name)
-        entry = proposal.entries.get(name, {}) if declared is None and proposal else declared or {}
-        entry = {"type": seen, **entry}  # a recipe may leave kinds to be learnt
-        opened = {} if draft.opened is None else draft.opened[1].get("attributes", {})
+        entry = own.entry if declared is None else {"type": own.entry["type"], **declared}
         column = Column(
             number=number,
             name=name,
-            seen=seen,
+            proposed=own,
             values=_written(entry),
             is_declared=declared is not None,
             stood=entry,
-            title=proposal.titles.get(name, "") if proposal else "",
-            by_file=proposal.by_file.get(name, "") if proposal else "",
-            remarks=proposal.remarks.get(name, ()) if proposal else (),
             seen_values=draft.values.get(name),
             was_from_data=bool(opened.get(name, {}).get("categories_from_data")),
         )
@@ -109,7 +102,7 @@ def columns_of(draft: Draft) -> Iterator[Column]:
 
 def _domain_in_words(draft: Draft, column: Column) -> tuple[str, str]:
     """Say what values a column may have, and whether that is declared, accepted or learnt."""
-    entry, by_file, kind = column.stood, column.by_file, column.values["type"]
+    entry, by_file, kind = column.stood, column.proposed.by_file, column.values["type"]
     bounds = f"{column.values['lower']} to {column.values['upper']}"
     listed = f"{len(entry.get('categories') or ())} categories"
     listed += ", in order" if entry.get("ordered") else ""
@@ -166,9 +159,9 @@ def as_sent(column: Column, form: Form) -> Column:
 def declare_rest(draft: Draft) -> Draft:
     """Declare the roles and kinds of all columns that nobody has said anything about."""
     entries = {**draft.recipe.get("attributes", {})}
-    proposal = draft.proposal
-    if proposal is not None:
-        entries |= {name: {**proposal.entries[name]} for name in draft.undeclared}
+    if draft.proposal is not None:
+        proposed = draft.proposal.columns
+        entries |= {name: {**proposed[name].entry} for name in draft.undeclared}
     return draft.choosing(attributes=entries) if entries else draft
 
 
@@ -209,12 +202,11 @@ def without_column(draft: Draft, name: str) -> Draft:
     recipe = draft.recipe
     changed: dict[str, Any] = {}
     if name in recipe.get("attributes", {}):
-        entries: Mapping[str, Any] = recipe["attributes"]
-        changed["attributes"] = {other: entries[other] for other in entries if other != name}
+        entries = recipe["attributes"].items()
+        changed["attributes"] = {other: own for other, own in entries if other != name}
     if "parts" in recipe:
         parts = [
-            {**part, "attributes": [other for other in part["attributes"] if other != name]}
-            for part in recipe["parts"]
+            {**part, "attributes": _left(part["attributes"], name)} for part in recipe["parts"]
         ]
         changed["parts"] = [part for part in parts if part["attributes"]] or None
     if recipe.get("unit") == name:  # who is protected is to be said anew

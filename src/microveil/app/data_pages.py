@@ -44,11 +44,11 @@ def _page(
         columns=[
             one
             for one in columns
-            if any(wanted in said.casefold() for said in (one.name, one.title, one.status))
+            if any(wanted in said.casefold() for said in (one.name, one.proposed.title, one.status))
         ],
         n_columns=len(columns),
         search=search,
-        n_by_file=sum(bool(one.by_file) for one in columns),
+        n_by_file=sum(bool(one.proposed.by_file) for one in columns),
         work=work_of(site, draft, "list") or work_of(site, draft, "inspect"),
     )
 
@@ -109,7 +109,7 @@ async def _list_values(request: Request) -> Response:
     """Show the values of one column of text, where a person asks for them."""
     site, draft, form = await sent(request)
     column = _column(draft, form["column"], form)
-    if column.seen != "text":
+    if column.proposed.entry["type"] != "text":
         rule = "values are listed of columns of text alone"
         raise RequestError("column", rule, "go back to the data, and choose a column of text")
     site.drafts.check(draft.id, site.version(form))

@@ -2,7 +2,7 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +25,27 @@ class StaleDraftError(RequestError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """What `inspect` says of a table, by column; `titles` and `by_file` are from its file."""
+class Proposed:
+    """What `inspect` proposes of a column, and what the file says of it."""
 
-    kinds: Mapping[str, str]
-    entries: Mapping[str, Mapping[str, Any]]
+    entry: Mapping[str, Any]
+    notes: Sequence[str] = ()
+    title: str = ""
+    by_file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What `inspect` says of a table; `unit` may say which records are one household's."""
+
+    columns: Mapping[str, Proposed]
     n_records: int
-    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    titles: Mapping[str, str] = field(default_factory=dict)
-    by_file: Mapping[str, str] = field(default_factory=dict)
     unit: str | None = None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What columns hold, in words."""
+        return {name: own.entry["type"] for name, own in self.columns.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

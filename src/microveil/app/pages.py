@@ -1,6 +1,6 @@
 """The site as a whole: its addresses, and what is said where something goes wrong."""
 
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -30,10 +30,8 @@ def application(folder: Folder) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> "AsyncIterator[None]":
-        try:
+        async with aclosing(site.works):
             yield
-        finally:
-            await site.works.close()
 
     async def refused(request: Request, error: Exception) -> Response:
         status = 409 if isinstance(error, StaleDraftError) else 422

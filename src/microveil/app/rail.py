@@ -20,7 +20,7 @@ def described(draft: Draft) -> Described | None:
     found = draft.proposal
     if found is None:
         return None
-    listed = frozenset(name for name, said in found.by_file.items() if said)
+    listed = frozenset(name for name, own in found.columns.items() if own.by_file)
     return Described(kinds=found.kinds, n_records=found.n_records, listed=listed)
 
 

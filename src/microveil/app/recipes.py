@@ -1,13 +1,12 @@
 """A recipe as text: what the page and the command line read and write alike."""
 
-import os
 import tomllib
 from collections.abc import Mapping
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from microveil.app.drafts import Draft
+from microveil.commands.free_names import free_name
 from microveil.errors import FileError
 from microveil.files.address import shown
 from microveil.protect.recipe import VERSION, read_recipe
@@ -60,7 +59,6 @@ def command_of(draft: Draft, found: Mapping[str, Any]) -> str:
     drawn_with = recipe_text(draft.worked_on["protect"], draft.opened)
     saved = next((path for path, text in draft.saved.items() if text == drawn_with), "recipe.toml")
     folder = Path(found["folder"])
-    beside = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
-    free = next(place for place in beside if not os.path.lexists(place))
+    free = folder.with_name(free_name(folder.parent, folder.name))
     words = ["microveil", "protect", shown(draft.path), "--recipe", saved, *flags]
     return typed([*words, "-o", f"{free}"])

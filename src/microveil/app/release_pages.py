@@ -18,8 +18,9 @@ from microveil.app.drafts import Draft, StaleDraftError
 from microveil.app.forms import Errors, Form
 from microveil.app.rail import epsilon_of
 from microveil.app.recipes import command_of, recipe_text
-from microveil.app.site import Site, free_folder, free_recipe, recipe_file, sent, site_of
+from microveil.app.site import Site, recipe_file, sent, site_of
 from microveil.app.working import found_of, is_under_way, started, work_of
+from microveil.commands.free_names import free_name
 from microveil.errors import FileError
 
 # Pages that a release has, by the folder they lie in, and what they may do: nothing but be seen.
@@ -46,12 +47,12 @@ def _page(
         n_drawn=len(spent),
         costs=epsilon_of([draft.recipe]),
         total=epsilon_of([*spent, draft.recipe]),
-        folder=form["folder"] or free_folder(site.folder),
+        folder=form["folder"] or free_name(site.folder.root, "release"),
         place=f"{site.folder.root}",
         recipe=drawn_with,
         command="" if found is None else command_of(draft, found),
         of=draft.works.get("protect", "") if found is not None else "",
-        file=form["file"] or free_recipe(site.folder),
+        file=form["file"] or free_name(site.folder.root, "recipe", ".toml"),
         saved=[path for path, text in draft.saved.items() if text == drawn_with],
     )
 

@@ -4,12 +4,10 @@ The first page does without most of microveil, which takes a while to load: see 
 """
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import chain, count
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -120,20 +118,6 @@ def site_of(request: Request) -> Site:
     """Return the site that a request is for."""
     site: Site = request.app.state.site
     return site
-
-
-def free_recipe(folder: Folder) -> str:
-    """Propose the name of a new recipe: one that is not taken."""
-    names = chain(["recipe.toml"], (f"recipe-{number}.toml" for number in count(2)))
-    return next(name for name in names if not os.path.lexists(folder.root / name))
-
-
-def free_folder(folder: Folder) -> str:
-    """Propose the name of a release's folder: one that is not taken, nor its custodian's."""
-    names = chain(["release"], (f"release-{number}" for number in count(2)))
-    taken = os.path.lexists
-    root = folder.root
-    return next(n for n in names if not (taken(root / n) or taken(root / f"{n}-custodian")))
 
 
 def recipe_file(text: str) -> Response:

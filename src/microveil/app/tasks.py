@@ -11,11 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from microveil.errors import RequestError
-
 if TYPE_CHECKING:
     from microveil.files.text import TextFormat
-    from microveil.guarantee import Guarantee
 
 # Of a list of categories in a field; the form is sent with those of all columns.
 MOST_LETTERS = 50_000
@@ -25,28 +22,12 @@ ROWS_SHOWN = 10
 Say = Callable[[Mapping[str, Any]], None]
 Task = Mapping[str, Any]
 
-# What a task to protect may say beside the recipe: arguments of `protect_file`.
-OPTIONS = frozenset(
-    {
-        "bounds_alpha",
-        "decimals_from_data",
-        "escape_formulas",
-        "format",
-        "into",
-        "ledger",
-        "linkage",
-        "overwrite",
-        "public_report",
-        "with_measurements",
-    }
-)
-
 
 def inspected(task: Task, say: Say) -> dict[str, Any]:
     """Look at the file in `path` and propose a recipe for a new table; return no value of it."""
-    from microveil.commands.files import look_at_file
+    from microveil.commands.files import inspect_file
 
-    source, found = look_at_file(
+    source, found = inspect_file(
         task["path"], text_of(task.get("file")), progress=_steps(say), scope="row"
     )
     proposed = tomllib.loads(found.text)
@@ -99,19 +80,12 @@ def advised(task: Task, say: Say) -> dict[str, Any]:
     """Say what to expect of the `recipe`; figures depend on the data unless `is_public`."""
     from microveil.commands.auditing import foresee_file
 
-    advice, planned = foresee_file(task["path"], recipe=task["recipe"], progress=_steps(say))
+    advice, _ = foresee_file(task["path"], recipe=task["recipe"], progress=_steps(say))
     return {
         "advice": advice.to_dict(),
-        "text": advice.to_text(),
         "is_public": advice.is_public,
         "refused": advice.refused,
-        **_promised(planned.guarantee),
-        "notes": list(planned.notes),
     }
-
-
-def _promised(guarantee: "Guarantee") -> dict[str, Any]:
-    return {"guarantee": guarantee.to_dict(), "summary": guarantee.summary()}
 
 
 def compared(task: Task, say: Say) -> dict[str, Any]:
@@ -129,8 +103,6 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
             Path(folder, "comparison"),
             methods=task["methods"],
             runs=task["runs"],
-            jobs=task.get("jobs"),
-            linkage=task.get("linkage", True),
             progress=counted,
             recipe=task["recipe"],
             **{name: value for name, value in asked.items() if value is not None},
@@ -144,14 +116,11 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
 
 
 def protected(task: Task, say: Say) -> dict[str, Any]:
-    """Protect a file into `folder`, with `OPTIONS`; `custodian_lines` depend on the data."""
+    """Protect a file into `folder`; the `custodian_lines` depend on the data."""
     from microveil.commands.files import counted_releases, protect_file
     from microveil.measures.findings import custodian_lines
 
-    options = dict(task.get("options") or {})
-    for name in sorted(options.keys() - OPTIONS):
-        rule = "a release has no such option"
-        raise RequestError(f"option '{name}'", rule, f"choose from {', '.join(sorted(OPTIONS))}")
+    options = task.get("options", {})
     folder = Path(task["folder"])
     release = protect_file(
         task["path"], folder, recipe=task["recipe"], progress=_steps(say), **options
@@ -166,7 +135,8 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
             for place, where in (("folder", folder), ("custodian", custodian))
         },
         "linkage": options.get("linkage", True),
-        **_promised(release.guarantee),
+        "guarantee": release.guarantee.to_dict(),
+        "summary": release.guarantee.summary(),
         "notes": list(release.notes),
         "head": _head(release.data),
         "counted": [] if counted is None else list(counted.in_words()),

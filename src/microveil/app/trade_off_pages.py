@@ -199,7 +199,7 @@ def _incomparable(draft: Draft) -> tuple[str, str] | None:
         for one in columns_of(draft)
         if one.is_protected
         and one.values["type"] == Kind.OTHER
-        and not (one.values["categories"] or (accepts and one.by_file))
+        and not (one.values["categories"] or (accepts and one.proposed.by_file))
     ]
     if not learnt:
         return None

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from microveil.app.worker import of_line, to_line
 from microveil.commands.time_left import time_left, time_left_of
@@ -78,7 +77,7 @@ class Work:
 class Works:
     """Tasks in the background, at most two at a time: others wait for their turn.
 
-    `close` it, and no process stays behind; one left alone, as this one was killed, ends by itself.
+    `aclose` it, and no process stays behind; where this one is killed they end by themselves.
     """
 
     def __init__(
@@ -96,22 +95,8 @@ class Works:
         self._stops: dict[str, asyncio.Event] = {}
         self._is_closed = False
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
     def __getitem__(self, name: str) -> Work:
         return self._works[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._works
 
     def start(self, task: Mapping[str, Any]) -> Work:
         """Start a task, or put it behind those that wait."""
@@ -139,7 +124,7 @@ class Works:
             await asyncio.shield(self._carried[name])
         return self._works[name]
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Cancel all tasks, wait until their processes have ended, and forget what they found."""
         self._is_closed = True
         for name in self._works:

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from microveil.app.columns import with_values
-from microveil.app.drafts import Draft, Proposal, SeenValues
+from microveil.app.drafts import Draft, Proposal, Proposed, SeenValues
 from microveil.app.site import Site, site_of
 from microveil.app.tasks import text_of
 from microveil.app.work import State, Work
@@ -120,16 +120,8 @@ def looked_at(site: Site, draft: Draft) -> Draft:
 def _proposed(site: Site, draft: Draft, found: Mapping[str, Any] | None) -> Draft:
     if found is None:
         return draft
-    columns = found["columns"]
-    proposal = Proposal(
-        kinds={name: column["entry"]["type"] for name, column in columns.items()},
-        entries={name: column["entry"] for name, column in columns.items()},
-        remarks={name: tuple(column["notes"]) for name, column in columns.items()},
-        titles={name: column["title"] for name, column in columns.items()},
-        by_file={name: column["by_file"] for name, column in columns.items()},
-        n_records=found["n_records"],
-        unit=found["unit"],
-    )
+    columns = {name: Proposed(**own) for name, own in found["columns"].items()}
+    proposal = Proposal(columns=columns, n_records=found["n_records"], unit=found["unit"])
     # A recipe that was opened is its owner's: it says of the file what it said.
     with_file = {} if draft.opened is not None else {"file": found["file"]}
     return site.drafts.note(

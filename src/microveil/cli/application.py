@@ -1,13 +1,12 @@
 """The command line: parse, call, print."""
 
-import itertools
 import os
 import signal
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +14,6 @@ import typer
 
 from microveil.cli.console import (
     command_line,
-    counted_progress,
     print_json,
     print_message,
     print_text,
@@ -23,26 +21,18 @@ from microveil.cli.console import (
     step_progress,
 )
 from microveil.cli.flags import (
-    CODES,
-    SAMPLE,
     Data,
     Folder,
     GroupedCommand,
     Json,
-    Original,
-    Protected,
-    Shuffled,
     flag,
     takes,
-    takes_analyses,
     takes_inspection,
     takes_request,
-    takes_requests,
-    takes_text,
 )
+from microveil.cli.measuring import assess, attack, audit, compare, reproduce
 from microveil.errors import MicroveilError, RequestError, lines_of, stands_alone
 from microveil.files import written_formats
-from microveil.files.text import TextFormat
 from microveil.protect.arguments import DECLARED
 
 # What typer ends with on Ctrl-C, as shells do.
@@ -123,7 +113,6 @@ def microveil(
     """Publish a table about people so that the people cannot be found in it."""
 
 
-@app.command(cls=GroupedCommand)
 def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="A new folder for the people and their release.")
@@ -142,7 +131,6 @@ def demo(
     print_text(f"Other methods on these people: {comparison}")
 
 
-@app.command(cls=GroupedCommand)
 @takes_inspection
 def inspect(
     data: Data,
@@ -166,6 +154,7 @@ def inspect(
 ) -> None:
     """Write a recipe to fill in, or say what to expect of one."""
     from microveil.commands.files import inspect_file, write_form
+    from microveil.commands.free_names import free_name
     from microveil.commands.proposal import left_to_type
     from microveil.files.address import shown
 
@@ -194,12 +183,11 @@ def inspect(
     print_text(f"{source.name}: {source.n_records} records, {len(source.columns)} columns.\n")
     print_text(told)
     stem = Path(source.table or source.name.partition(".")[0]).name
-    folder = _free(f"{stem or 'table'}-release")
+    folder = free_name(Path(), f"{stem or 'table'}-release")
     command = command_line("protect", shown(data), "--recipe", output, "-o", folder)
     print_text(f"Recipe written to {output}. Confirm its roles and types, then\n\n  {command}")
 
 
-@app.command(cls=GroupedCommand)
 @takes_request
 def advise(data: Data, *, request: dict[str, Any]) -> None:
     """Say what to expect of a request, and what would be better."""
@@ -212,19 +200,6 @@ def _print_advice(data: str, request: Mapping[str, Any]) -> None:
     with step_progress() as progress:
         advice, _ = foresee_file(data, **request, progress=progress)
     print_text(advice.to_text())
-
-
-def _print_found(found: Any, *, as_json: bool) -> None:
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_text(found.to_text())
-
-
-def _free(stem: str, suffix: str = "") -> str:
-    """Return a name that is free, as its custodian's folder is: with a number if need be."""
-    names = (f"{stem}{'' if n == 1 else f'-{n}'}{suffix}" for n in itertools.count(1))
-    return next(n for n in names if not any(map(os.path.lexists, (n, f"{n}-custodian"))))
 
 
 RELEASE = (
@@ -242,7 +217,6 @@ RELEASE = (
 )
 
 
-@app.command(cls=GroupedCommand)
 @takes_request
 @takes("release", RELEASE)
 def protect(
@@ -292,237 +266,6 @@ def protect(
     print_text(custodian_text(made.manifest.to_dict()))
 
 
-@app.command(cls=GroupedCommand)
-@takes_request
-def audit(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="The table, or the folder of a release.")
-    ],
-    release: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="RELEASE",
-            help="The folder of a release of DATA: what was asked of it is audited.",
-        ),
-    ] = None,
-    *,
-    runs: Annotated[
-        int | None,
-        typer.Option(help="Attack it so many times too: a lower bound on epsilon at each scope."),
-    ] = None,
-    as_json: Json = False,
-    request: dict[str, Any],
-) -> None:
-    """Find what a release would really guarantee at vector scope.
-
-    For the custodian. Of a release that was written, its folder alone says what was asked; the
-    table is looked for by its name, beside the folder and here.
-    """
-    from microveil.commands.auditing import audit_file, audit_release
-
-    is_folder = os.path.isdir(data)  # noqa: PTH112 -- it may be an address
-    original = None if is_folder else data
-    folder = release if release is not None else Path(data) if is_folder else None
-    given = [n for n, value in request.items() if n != "text" and value not in (None, False)]
-    if folder is not None and given:
-        rule = "of a release it is audited what was asked of it, and nothing else"
-        remedy = "leave out the flags of a request, or the folder of the release"
-        raise RequestError("audit", rule, remedy)
-    with step_progress() as progress:
-        if folder is None:
-            found, attacked = audit_file(data, **request, runs=runs, progress=progress)
-        else:
-            found, attacked = audit_release(
-                folder, original=original, runs=runs, text=request["text"], progress=progress
-            )
-    if as_json:
-        empirical = {} if attacked is None else {"empirical": attacked.to_dict()}
-        print_json({**found.to_dict(), **empirical})
-        return
-    print_text(found.to_text())
-    if attacked is not None:
-        print_text(f"\n{attacked.to_text()}")
-
-
-MEASURED = (
-    flag("k", int, "Count neighbours within intervals of k records."),
-    flag(
-        "by",
-        list,
-        "Counts and means in subgroups: columns, with commas. Of a new table with "
-        "measurements.json beside it, the margins of noise too.",
-    ),
-    flag(
-        "rules",
-        list,
-        "Who breaks it before and after: 'TAX <= INCOME', 'AGE >= 18'; repeated.",
-        written="--rule",
-    ),
-    *CODES,
-    flag(
-        "quasi_identifiers",
-        list,
-        "Columns that a person may be known by: how many records share their values.",
-    ),
-    flag(
-        "recipe",
-        Path,
-        "Its quasi-identifiers are what a person may be known by, its identifiers are dropped; by "
-        "default the recipe that the release was made by.",
-    ),
-    flag(
-        "weights",
-        str,
-        "The column of survey weights: figures by it beside the others; by default the recipe's.",
-    ),
-    flag("corrected", bool, "Correct the shares of what pram drew, by its public matrix."),
-    flag(
-        "linkage", bool, "Link records of the release with the original.", default=True, denied=True
-    ),
-    SAMPLE,
-)
-NAMES = flag("attributes", list, "Columns, with commas or repeated.")
-
-
-@app.command(cls=GroupedCommand)
-@takes_analyses
-@takes_text
-@takes("measured", MEASURED)
-@takes("named", [NAMES])
-def assess(
-    original: Original,
-    protected: Protected,
-    *,
-    named: dict[str, Any],
-    text: TextFormat,
-    measured: dict[str, Any],
-    shuffled: Shuffled = False,
-    as_json: Json = False,
-    analyses: dict[str, Any],
-) -> None:
-    """Measure what protection cost and what it hides."""
-    from microveil.commands.measuring import assess_files
-
-    asked = {**named, **measured, **analyses, "text": text, "paired": not shuffled}
-    with step_progress():
-        assessment = assess_files(original, protected, **asked)
-    _print_found(assessment, as_json=as_json)
-
-
-@app.command(cls=GroupedCommand)
-@takes_requests
-@takes_analyses
-def compare(
-    data: Data,
-    methods: Annotated[
-        list[str],
-        typer.Option(
-            help="Ids with commas or repeated, with steps: idp-vector:partition=ranking; parts: "
-            "those of the recipe."
-        ),
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")],
-    runs: Annotated[int, typer.Option(help="How often each is drawn.")] = 10,
-    jobs: Annotated[int | None, typer.Option(help="Threads; by default one a processor.")] = None,
-    *,
-    linkage: Annotated[
-        bool,
-        typer.Option(
-            "--linkage/--no-linkage", help="Link records: most of the cost for a large table."
-        ),
-    ] = True,
-    analyses: dict[str, Any],
-    request: dict[str, Any],
-) -> None:
-    """Compare methods on a table.
-
-    --k and --epsilon take lists and ranges: 3,5,10:100:10.
-    """
-    from microveil.commands.comparing import compare_file
-
-    with counted_progress() as progress:
-        found, report, drawn = compare_file(
-            data,
-            output,
-            methods=[part for entry in methods for part in entry.split(",")],
-            runs=runs, jobs=jobs, linkage=linkage, analyses=analyses, progress=progress,
-            **request,
-        )  # fmt: skip
-    print_text(f"{found.document.to_text()}\n")
-    print_text(f"Results: {output}. They depend on the data: for the custodian only.")
-    print_text(f"Report: {report}")
-    if drawn is not None:
-        print_text(f"Risk-utility map: {drawn}")
-
-
-@app.command(cls=GroupedCommand)
-def reproduce(
-    paper: Annotated[str, typer.Argument(help="idp-2025, kanon-2013, record-2018 or knoise.")],
-    data: Annotated[list[str], typer.Option(help="NAME=FILE, repeated: the paper's data sets.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what comes out.")],
-    runs: Annotated[int | None, typer.Option(help="How often whatever is random is drawn.")] = None,
-    *,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and settings.")] = False,
-) -> None:
-    """Draw a paper's figures again, and check its claims."""
-    found = next(iter(entry_points(group="microveil.commands", name="reproduce")), None)
-    if found is None:
-        rule = "the papers' experiments are in the package microveil-papers, which is not installed"
-        remedy = "pip install ./papers in a clone of microveil, or pip install microveil-papers"
-        raise RequestError("reproduce", rule, remedy)
-    reproduce = found.load()  # of a package of its own, by its entry point
-    with counted_progress() as progress:
-        shown = reproduce(
-            paper, data, output, runs=runs, quick=quick,
-            progress=lambda what, done, total: progress(done, total, what),
-        )  # fmt: skip
-    print_text(shown)
-
-
-ATTACKED = (
-    NAMES,
-    flag("known", list, "Columns the intruder knows of people."),
-    flag("secret", list, "Columns the intruder wants to know."),
-    flag(
-        "recipe",
-        Path,
-        "Its quasi-identifiers are known, its confidential columns secret, its identifiers "
-        "dropped; by default the recipe that the release was made by.",
-    ),
-    flag("control", str, "A table of people held out before the release was made."),
-    flag("tolerance", float, "How near a guess has to come, in standard deviations.", default=0.05),
-    SAMPLE,
-    flag("seed", int, "Decides who is attacked.", default=0),
-)
-
-
-@app.command(cls=GroupedCommand)
-@takes_text
-@takes("how", ATTACKED)
-@takes("codes", CODES)
-def attack(
-    original: Original,
-    protected: Protected,
-    *,
-    how: dict[str, Any],
-    text: TextFormat,
-    codes: dict[str, Any],
-    shuffled: Shuffled = False,
-    as_json: Json = False,
-) -> None:
-    """Attack a release as an intruder with partial knowledge would.
-
-    For the custodian.
-    """
-    from microveil.commands.measuring import attack_files
-
-    asked = {**how, **codes, "text": text, "paired": not shuffled}
-    with step_progress() as progress:
-        report = attack_files(original, protected, **asked, progress=progress)
-    _print_found(report, as_json=as_json)
-
-
-@app.command(cls=GroupedCommand)
 def methods() -> None:
     """List the methods: what each is, needs and promises."""
     from microveil.commands.listing import methods_listed
@@ -530,7 +273,6 @@ def methods() -> None:
     print_text(methods_listed().to_text())
 
 
-@app.command("app", cls=GroupedCommand)
 def page(
     folder: Annotated[
         Path,
@@ -563,3 +305,10 @@ def page(
     from microveil.app.serving import serve
 
     serve(PageFolder(folder, tuple(file or ())), open_browser=browser, say=print_text)
+
+
+for command in (
+    demo, inspect, advise, protect, audit, assess, compare, reproduce, attack, methods,
+):  # fmt: skip
+    app.command(cls=GroupedCommand)(command)
+app.command("app", cls=GroupedCommand)(page)

@@ -140,11 +140,15 @@ ANALYSES = (
 )
 
 
-def _analyses(*, estimator: str | None, **given: Any) -> dict[str, Any]:
-    """Read the flags of analyses as arguments of `assess` and `compare`."""
-    from microveil.measures.analyses import named_classifier
+def with_text_and_analyses(**given: Any) -> dict[str, Any]:
+    """Read how text is written as one argument, and the name of an estimator as what it names."""
+    if any(one.name in given for one in TEXT):
+        given["text"] = text_format(**{one.name: given.pop(one.name) for one in TEXT})
+    if given.get("estimator") is not None:
+        from microveil.measures.analyses import named_classifier
 
-    return {**given, "estimator": None if estimator is None else named_classifier(estimator)}
+        given["estimator"] = named_classifier(given["estimator"])
+    return given
 
 
 def _request() -> Iterator[inspect.Parameter]:
@@ -172,14 +176,12 @@ def _of_many(
     if shuffle_columns and shuffle is not None:
         why = "rows are shuffled with it, and cannot be otherwise"
         raise RequestError("--shuffle-columns", why, "leave out --shuffle and --no-shuffle")
-    text = text_format(**{one.name: given.pop(one.name) for one in TEXT})
     return {
-        **given,
+        **with_text_and_analyses(**given),
         "shuffle": "columns" if shuffle_columns else shuffle,
         "bounds_alpha": bounds_from_data,
         "decimals_from_data": resolution_from_data,
         "rules": rule,
-        "text": text,
     }
 
 
@@ -216,8 +218,6 @@ takes_requests = takes(
         "seed": "What is drawn; else a fresh one, recorded.",
     },
 )
-takes_text = takes("text", TEXT, text_format)
-takes_analyses = takes("analyses", ANALYSES, _analyses)
 
 # A command's own flags stand behind the commonest; what no group names is one of them.
 OWN = "Options"

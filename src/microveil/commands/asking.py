@@ -1,6 +1,6 @@
 """A file, and what is asked of it: recipe and flags in one, read once its columns are known."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 import polars
 
+from microveil.commands.naming import resolve_names, with_named_values, with_names_resolved
 from microveil.commands.request_lines import method_asked
 from microveil.errors import Problems, RequestError
 from microveil.files.labelled import labelled
@@ -17,14 +18,13 @@ from microveil.files.reading import OpenedFile, SourceFile, open_file
 from microveil.files.text import UNSAID, TextFormat
 from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED
-from microveil.protect.arguments import arguments as known_arguments
 from microveil.protect.declarations import accepted, with_codebook
 from microveil.protect.domains import interval_kind, stated_kinds
 from microveil.protect.parts import named_attributes, read_parts
 from microveil.protect.recipe import file_of_recipe, read_recipe
 from microveil.protect.request import BEST
 from microveil.protect.settling import merged, refuse_all, without_dots
-from microveil.schema import Kind, Ordered
+from microveil.schema import Kind
 from microveil.table import (
     Labels,
     MissingCodes,
@@ -32,7 +32,6 @@ from microveil.table import (
     bounds_from_data,
     open_table,
     resolution_from_data,
-    unknown_column,
 )
 from microveil.table.memory import allowed_memory, bytes_of, to_protect
 from microveil.table.record_rules import kinds_of_rules
@@ -211,21 +210,6 @@ def _is_large(path: str | Path, text: TextFormat | None, asked: Mapping[str, Any
     )
 
 
-def with_names_resolved(asked: dict[str, Any], columns: Sequence[str]) -> None:
-    """Split lists of columns among arguments at their commas, see `resolve_names`."""
-    for name in ("attributes", "keep"):
-        if name in asked:
-            asked[name] = resolve_names(asked[name], columns)
-
-
-def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
-    """Split lists at their commas, but for names that hold commas."""
-    names: list[str] = []
-    for entry in given:
-        names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
-    return names
-
-
 def text_of_recipe(
     recipe: Recipe, given: TextFormat | None, problems: Problems | None = None
 ) -> TextFormat | None:
@@ -362,82 +346,3 @@ def _refuse_unbounded(frame: polars.DataFrame | polars.LazyFrame, asked: Mapping
                 "none can be read from values that are all 0 or missing",
                 f"declare them, for example --bounds {name}=0:100",
             )
-
-
-def with_named_values(
-    arguments: Mapping[str, Any], columns: Sequence[str], problems: Problems | None = None
-) -> dict[str, Any]:
-    """Return arguments of `protect` with what flags say of single columns as mappings by name.
-
-    ``ordered`` goes into the categories; of two entries for one column the last counts.
-    """
-    wrong = Problems()
-    found = {name: value for name, value in arguments.items() if name != "ordered"}
-    of_columns = [argument.name for argument in known_arguments() if argument.flag is dict]
-    for name in sorted(of_columns, key=lambda name: name == "categories"):
-        if isinstance(found.get(name), list | tuple):
-            found[name] = _by_column(name, found[name], columns, wrong)
-    if arguments.get("ordered"):
-        lists = _by_column("ordered", arguments["ordered"], columns, wrong)
-        others = found.get("categories") or {}
-        for name in sorted(set(lists) & set(others)):
-            wrong.add(f"--ordered {name}", "its categories are given already", "list them once")
-        ordered = {name: Ordered(tuple(listed)) for name, listed in lists.items()}
-        found["categories"] = {**others, **ordered}
-    wrong.refuse(into=problems)
-    return found
-
-
-def _by_column(
-    name: str, given: Iterable[str], columns: Sequence[str], problems: Problems
-) -> dict[str, Any]:
-    """Read the entries of a flag; those that are wrong are taken down."""
-    flag = f"--{name.replace('_', '-')}"
-    found, read = dict[str, Any](), READ.get(name)
-    for entry in given:
-        with problems.noted():
-            ((column, value),) = split_pairs([entry], flag, columns).items()
-            found[column] = read(flag, column, value) if read else value
-    return found
-
-
-def split_pairs(given: Iterable[str], flag: str, columns: Sequence[str]) -> dict[str, str]:
-    """Split NAME=VALUES entries behind the longest name that a column of the table has."""
-    pairs: dict[str, str] = {}
-    for entry in given:
-        begun, equals, _ = entry.partition("=")
-        if not equals or not begun:
-            raise RequestError(
-                f"{flag} {entry}", "it wants a column and a value", "write NAME=VALUE"
-            )
-        name = max((c for c in columns if entry.startswith(f"{c}=")), key=len, default=None)
-        if name is None:
-            raise unknown_column(begun, columns)
-        pairs[name] = entry[len(name) + 1 :]
-    return pairs
-
-
-def _ends(flag: str, name: str, value: str) -> tuple[str, ...]:
-    parts = tuple(value.split(":"))
-    if len(parts) < 2:
-        raise RequestError(f"{flag} {name}", "bounds are two values", f"write {name}=LOWER:UPPER")
-    return parts
-
-
-def _list(flag: str, name: str, value: str) -> list[str]:
-    """Read a list; an entry with a comma in it needs a recipe."""
-    parts = value.split(",")
-    if not all(parts):
-        is_code = flag == "--missing-codes"
-        noun, example = ("code", "-9,-8") if is_code else ("category", "North,South")
-        raise RequestError(
-            f"{flag} {name}",
-            f"a {noun} is empty",
-            f"write {name}={example}; one that holds a comma can be listed in a recipe",
-        )
-    return parts
-
-
-READ: Mapping[str, Callable[[str, str, str], Any]] = {
-    "bounds": _ends, "missing_codes": _list, "categories": _list, "ordered": _list,
-}  # fmt: skip

@@ -337,17 +337,6 @@ def _written_whole(drawn: Drawn, planned: Plan) -> Frame:
 
 
 @stands_alone
-def inspect_file(
-    path: str | Path, text: TextFormat | None, output: Path | None, **asked: Any
-) -> tuple[SourceFile, ProposedRecipe]:
-    """Look at a file and propose a recipe, written to ``output`` where one is given."""
-    source, proposed = look_at_file(path, text, **asked)
-    if output is not None:
-        _write_new(output, proposed.text)
-    return source, proposed
-
-
-@stands_alone
 def write_form(path: str | Path, text: TextFormat | None, output: Path) -> None:
     """Write the form of a codebook for the columns of a file: their kinds, and no values."""
     table = open_table(labelled(open_file(path, text=text).read()))
@@ -367,21 +356,24 @@ def _write_new(output: Path, text: str) -> None:
 
 
 @stands_alone
-def look_at_file(
+def inspect_file(
     path: str | Path,
     text: TextFormat | None,
+    output: Path | None = None,
     *,
     show_values: bool = False,
     progress: Progress = lambda _step: None,
     **asked: Any,
 ) -> tuple[SourceFile, ProposedRecipe]:
-    """Look at a file and propose a recipe; with ``show_values`` by what was seen in its values."""
+    """Look at a file and propose a recipe, written to ``output`` where one is given."""
     progress("reading the table")
     source, given = read_to_propose(path, text, asked)
     progress("looking at the columns")
     proposed = proposed_recipe(
         labelled(source), source.name, show_values=show_values, text=source.text, **given
     )
+    if output is not None:
+        _write_new(output, proposed.text)
     return source, proposed
 
 

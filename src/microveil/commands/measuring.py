@@ -10,11 +10,11 @@ from microveil.commands.asking import (
     Recipe,
     codes_of,
     read_with_codes,
-    resolve_names,
     text_of_recipe,
     words_but,
 )
 from microveil.commands.custodians import manifest_beside
+from microveil.commands.naming import resolve_names
 from microveil.errors import stands_alone
 from microveil.files.address import address_of
 from microveil.files.declared import Outline

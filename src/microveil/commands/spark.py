@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from microveil.commands.asking import with_named_values, with_names_resolved
 from microveil.commands.custodians import kept_of_recipe
+from microveil.commands.naming import with_named_values, with_names_resolved
 from microveil.errors import EngineError, FileError, RequestError
 from microveil.files.formats import files_of_folder
 from microveil.files.parquet_format import check_parts
