@@ -116,13 +116,7 @@ class Argument:
         return self.flag not in (None, list, dict)
 
     def checked(self, given: Any) -> Any:
-        """Return the value of what was given.
-
-        Raises
-        ------
-        RequestError
-            If it is of the wrong kind, out of range or none of the choices.
-        """
+        """Return the value of what was given, or raise a `RequestError` about it."""
         if self.choices and (not isinstance(given, str) or given not in self.choices):
             raise RequestError(
                 self.name,
@@ -403,13 +397,3 @@ def arguments() -> tuple[Argument, ...]:
         if more := [choice for choice in choices if choice not in argument.choices]:
             ours[places[name]] = replace(argument, choices=(*argument.choices, *more))
     return tuple(ours)
-
-
-def said(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said: None is nothing, and ``missing`` by column is ``never_missing``."""
-    given = {name: value for name, value in asked.items() if value is not None}
-    if isinstance(given.get("missing"), Mapping):
-        read = DECLARED["never_missing"].checked
-        given["never_missing"] = {**read(given.get("never_missing", {})), **read(given["missing"])}
-        del given["missing"]
-    return given

@@ -15,9 +15,9 @@ from microveil.errors import MicroveilError, Problems, RequestError, moved, one_
 from microveil.guarantee import Unit
 from microveil.methods import METHODS
 from microveil.protect import rules
-from microveil.protect.arguments import DECLARED, arguments, said
+from microveil.protect.arguments import DECLARED, arguments
 from microveil.protect.domains import stated_kinds
-from microveil.protect.request import read_each
+from microveil.protect.request import read_each, said
 from microveil.schema import Kind
 from microveil.table import MissingCodes
 from microveil.text import listed

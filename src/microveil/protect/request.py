@@ -18,7 +18,7 @@ import numpy as np
 from microveil.errors import Problems, RequestError, gap
 from microveil.guarantee import Unit
 from microveil.methods import METHODS, Method
-from microveil.protect.arguments import DECLARED, Argument, arguments, said
+from microveil.protect.arguments import DECLARED, Argument, arguments
 from microveil.protect.domains import stated_kinds
 from microveil.protect.rules import RULES
 from microveil.schema import GivenCode, Kind, Ordered
@@ -180,6 +180,16 @@ class Request:
         if self["target"] is not None:
             written["target"] = _written_target(*self["target"])
         return written
+
+
+def said(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said: None is nothing, and ``missing`` by column is ``never_missing``."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    if isinstance(given.get("missing"), Mapping):
+        read = DECLARED["never_missing"].checked
+        given["never_missing"] = {**read(given.get("never_missing", {})), **read(given["missing"])}
+        del given["missing"]
+    return given
 
 
 def offered(method: Method) -> list[Argument]:

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from microveil.errors import DataError, Problems, RequestError, lacked, one_error, written_as
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
-from microveil.protect.arguments import DECLARED, Arguments, arguments, said
+from microveil.protect.arguments import DECLARED, Arguments, arguments
 from microveil.protect.attributes import check_types
 from microveil.protect.auto import chosen
 from microveil.protect.columns import Prepared, silent
@@ -22,7 +22,7 @@ from microveil.protect.declarations import accepted
 from microveil.protect.opening import formulas_in, opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
 from microveil.protect.recipe import OF_ALL, OF_COLUMNS, is_open, read_recipe, to_fill_in
-from microveil.protect.request import Request, read_each
+from microveil.protect.request import Request, read_each, said
 from microveil.table import Table, check_columns, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
