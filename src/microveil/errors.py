@@ -96,12 +96,7 @@ class RequestError(MicroveilError):
 
 
 def one_error(problems: Sequence[MicroveilError]) -> MicroveilError:
-    """Make one error of all problems of a request or a file; of one alone that one.
-
-    >>> print(one_error([RequestError("k", "a", "b"), RequestError("seed", "c", "d")]))
-    k: a; b.
-    seed: c; d.
-    """
+    """Make one error of all problems of a request or a file; of one alone that one."""
     first = problems[0]
     if len(problems) == 1:
         return first
@@ -151,15 +146,7 @@ def lines_of(error: MicroveilError, written: Written) -> list[str]:
 
 
 def _grouped(problems: Sequence[MicroveilError], written: Written) -> list[str]:
-    r"""Say in lines what is refused together: columns of one rule in one, then what is to be said.
-
-    >>> gaps = [gap("bounds", name, name, "r", "s") for name in "ab"]
-    >>> print(*_grouped([*gaps, RequestError("k", "it is odd", "pass 4")], "flags"), sep="\n")
-    2 columns need bounds, the domain of their values as publicly known: a, b.
-    k: it is odd; pass 4.
-    Fill in the dots, and add to the command:
-      --bounds a=...:... --bounds b=...:...
-    """
+    """Say what is refused together: columns of one rule in a line, then what is to be said."""
     groups: dict[tuple[str, ...], list[MicroveilError]] = {}
     gaps: dict[str, list[str]] = {}
     for number, problem in enumerate(problems):
@@ -225,15 +212,7 @@ def _to_fill_in(gaps: dict[str, list[str]], written: Written) -> list[str]:
 
 
 class Problems(list[MicroveilError]):
-    """The problems of a request: collected, and refused together.
-
-    >>> problems = Problems()
-    >>> for place in ("k", "seed"):
-    ...     with problems.noted():
-    ...         raise RequestError(place, "it is odd", "pass 4")
-    >>> [problem.place for problem in problems]
-    ['k', 'seed']
-    """
+    """The problems of a request: collected, and refused together."""
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -289,18 +268,6 @@ def stands_alone(function: Callable[Parameters, Result]) -> Callable[Parameters,
     ``raise ... from None`` hides the error of a library, but it stays attached, and with it
     the bytes or values it complains of; whatever reports crashes would carry them along. Memory
     that runs out becomes one of them, too.
-
-    >>> @stands_alone
-    ... def read() -> None:
-    ...     try:
-    ...         int("a value")
-    ...     except ValueError:
-    ...         raise DataError("record 1", "it must be a number", "correct it") from None
-    >>> try:
-    ...     read()
-    ... except DataError as error:
-    ...     print(error.__context__)
-    None
     """
 
     @functools.wraps(function)

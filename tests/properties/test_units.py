@@ -17,9 +17,9 @@ from microveil.guarantee.budget import concentrated_budget
 from microveil.kernels.whole_weights import whole_numbers
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
-from microveil.protect import units
+from microveil.protect import columns
+from microveil.protect.columns import rows_within
 from microveil.protect.exact_audit import accounted_of
-from microveil.protect.units import rows_within
 from reference import medians as plain
 
 H, EPSILON, DELTA = 2, Fraction(3, 2), Fraction(1, 10**6)
@@ -233,7 +233,7 @@ def _differ(one, other):
 def test_which_records_stay_hangs_on_no_value(monkeypatch):
     """Tables that differ in a household's values lose the same records, for the same words."""
     source = RandomSource.seeded
-    monkeypatch.setattr(units, "rows_within", lambda rows, n, _: rows_within(rows, n, source(5)))
+    monkeypatch.setattr(columns, "rows_within", lambda rows, n, _: rows_within(rows, n, source(5)))
     owners = np.array([4, 9, 4, 4, 9, 9, 9, 1])
     asked = {"method": "laplace", "attributes": "A", "bounds": {"A": (0, 900)}, "outside": "clamp"}
     kept = []

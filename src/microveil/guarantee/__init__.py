@@ -3,8 +3,16 @@
 from microveil.guarantee.budget import as_fraction, exact_number, split
 from microveil.guarantee.condition import Condition
 from microveil.guarantee.guarantee import Guarantee
-from microveil.guarantee.scope import EVERY_SCOPE, Cover, Model, Scope, Scopes
-from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
+from microveil.guarantee.terms import (
+    EVERY_SCOPE,
+    AttributeTerms,
+    Cover,
+    Model,
+    PartTerms,
+    Scope,
+    Scopes,
+    Unit,
+)
 
 __all__ = [
     "EVERY_SCOPE",

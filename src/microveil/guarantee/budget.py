@@ -19,11 +19,7 @@ WELL_WITHIN, DOUBT = 1e100, 1e-12
 
 
 def as_fraction(value: Any, place: str, rule: str, remedy: str) -> Fraction:
-    """Take a number above 0 as the exact decimal it is written as, or refuse it in these words.
-
-    >>> as_fraction(0.1, "epsilon", "epsilon must be above 0", "pass epsilon=1")
-    Fraction(1, 10)
-    """
+    """Take a number above 0 as the exact decimal it is written as, or refuse it in these words."""
     try:
         number = value if isinstance(value, Fraction) else exact_number(value)
     except ValueError:
@@ -47,11 +43,7 @@ def exact_number(value: Any) -> Fraction:
 
 
 def added_up(epsilons: Iterable[Fraction | None]) -> Fraction | None:
-    """Add up epsilons; None where one of them is.
-
-    >>> added_up([Fraction(1, 3), Fraction(2, 3)]), added_up([Fraction(1), None])
-    (Fraction(1, 1), None)
-    """
+    """Add up epsilons; None where one of them is."""
     found = [*epsilons]
     known = [epsilon for epsilon in found if epsilon is not None]
     return sum(known, Fraction(0)) if len(known) == len(found) else None

@@ -13,8 +13,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from microveil.guarantee.scope import EVERY_SCOPE, Model, Scope
-from microveil.guarantee.terms import Unit
+from microveil.guarantee.terms import EVERY_SCOPE, Model, Scope, Unit
 from microveil.text import enumerated, listed, one_line
 
 WORDS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -105,12 +104,7 @@ cluster_sizes = partial(condition_of, "cluster-sizes")
 
 
 def in_short(conditions: Sequence[Condition]) -> tuple[str, ...]:
-    """Say conditions in a few words: what is held in one clause, what is left out in others.
-
-    >>> in_short([noise_scales(), cluster_sizes(), condition_of("kept-columns", names=["CITY"])])
-    ('with the noise scales and the cluster sizes of this table held',
-     'not for what is released as it is: CITY')
-    """
+    """Say conditions in a few words: what is held in one clause, what is left out in others."""
     # Two parts may share a condition: it is said once.
     given = list(dict.fromkeys(own.short for own in conditions if own.is_given))
     left_out = dict.fromkeys(own.short for own in conditions if not own.is_given)

@@ -13,8 +13,7 @@ from microveil.errors import FileError
 from microveil.guarantee.budget import exact_text, rounded_up, shown, six_digits
 from microveil.guarantee.condition import Condition, condition_of, drawn_by_key, in_short
 from microveil.guarantee.reading import fields_of, with_repeated_people
-from microveil.guarantee.scope import Model, Scope, Scopes
-from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
+from microveil.guarantee.terms import AttributeTerms, Model, PartTerms, Scope, Scopes, Unit
 from microveil.schema import Kind
 from microveil.text import enumerated, listed, one_line
 from microveil.text.document import Document, heading, items, paragraph

@@ -14,8 +14,17 @@ from typing import Any
 
 from microveil.guarantee.budget import added_up, exact_number
 from microveil.guarantee.condition import FURTHER, Condition, condition_of
-from microveil.guarantee.scope import EVERY_SCOPE, Cover, Model, Scopes
-from microveil.guarantee.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
+from microveil.guarantee.terms import (
+    EVERY_SCOPE,
+    RESPONSE,
+    AttributeTerms,
+    Cover,
+    Model,
+    PartTerms,
+    Scopes,
+    Transition,
+    Unit,
+)
 from microveil.schema import Kind, Source
 
 Fields = dict[str, Any]

@@ -132,11 +132,7 @@ class Recording:
 def ledger_place(
     folder: str | Path, population: str | None, ledger: str | Path | None = None
 ) -> Path | None:
-    """Say which file a release is recorded in, if any, and refuse one that cannot be used.
-
-    >>> ledger_place("release", "households 2025").name
-    'microveil-ledger.jsonl'
-    """
+    """Say which file a release is recorded in, if any, and refuse one that cannot be used."""
     if population is None:
         if ledger is None:
             return None

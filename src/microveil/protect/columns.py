@@ -1,4 +1,15 @@
-"""The columns that a request protects: read, in whole units of their grids, within domains."""
+"""The columns that a request protects, in whole units of their grids, and whose records they are.
+
+A unit is all records with one value of a column, those of a household for example. Where a unit
+is protected, records beyond a public number are left out before anything else looks at the table.
+Which ones is drawn without a look at their values: for one and the same draw two neighbouring
+tables, which differ in the values of one unit alone, lose the same records, and what is left
+differs in so many records at most.
+
+An attribute that is declared to be one value a unit is taken from the unit's first record: what
+replacing a unit changes of it is one value, which is drawn once and copied to its records. Drawn
+for each of them anew, the draws would average out.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,23 +17,68 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.errors import DataError, Problems
+from microveil.guarantee import Unit
+from microveil.noise.noise import RandomSource, permutation
 from microveil.protect.parts import Whole
 from microveil.protect.request import Request
-from microveil.protect.units import Units
 from microveil.schema import Attribute, Kind, Source, written
-from microveil.table import GridColumn, Table, numbers_of_attribute, on_grid, words_of_attribute
-from microveil.table.table import counted_words
+from microveil.table import (
+    GridColumn,
+    Numbers,
+    Table,
+    check_columns,
+    numbers_of_attribute,
+    on_grid,
+    words_of_attribute,
+)
+from microveil.table.table import counted_words, numbered_alike, records_taken
 from microveil.table.threads import in_threads
 from microveil.table.untyped import untyped_column
 
+Positions = NDArray[np.int64]
 # So many different values of a column are named.
 MOST = 20
 
 
 def silent(_step: str) -> None:
     """Say nothing of a step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Units:
+    """Whose records a table holds: for the custodian."""
+
+    unit: Unit
+    of_record: Positions  # the number of each record's unit, from 0
+    n_dropped: int  # how many records were left out
+
+    def of_values(self, missing: NDArray[np.bool_] | None) -> Positions:
+        """Return the unit of each record that has a value of an attribute."""
+        return self.of_record if missing is None else self.of_record[~missing]
+
+    def first_records(self) -> Positions:
+        """Return, for each record, the first of its unit's in the table."""
+        _, first = np.unique(self.of_record, return_index=True)
+        records: Positions = first[self.of_record]
+        return records
+
+    def differing(self, numbers: Numbers) -> int:
+        """Count the units whose records differ in what is to be one value a unit."""
+        first = numbers.in_order(self.first_records())
+        differs = numbers.values != first.values
+        if numbers.missing is not None and first.missing is not None:
+            differs &= ~(numbers.missing & first.missing)
+            differs |= numbers.missing != first.missing
+        return len(np.unique(self.of_record[differs]))
+
+    def renumbered(self, source: RandomSource) -> Positions:
+        """Draw new numbers for the units, from 1, in a secret order; one a record."""
+        orders = permutation(int(self.of_record.max()) + 1, source)
+        numbers: Positions = orders[self.of_record] + 1
+        return numbers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -224,3 +280,42 @@ def _outside(table: Table, attribute: Attribute) -> Iterator[int | float | str]:
     for value in np.unique(own.values[(own.values < lower) | (own.values > upper)]).tolist():
         kind = Kind.WHOLE if attribute.kind is Kind.BOOLEAN else attribute.kind
         yield written(value * attribute.resolution, kind)
+
+
+def limited(table: Table, unit: Unit, *, outside: str, seed: int | None) -> tuple[Table, Units]:
+    """Leave out the records of a unit beyond those that it may have; see `rows_within`."""
+    column = str(unit.column)
+    check_columns(table, (column,))
+    alike, absent = numbered_alike(table, column)
+    place = f"column '{column}'"
+    if absent.any():
+        raise DataError(
+            f"{place}, {absent.sum()} records, the first is record {absent.argmax() + 1}",
+            "every record must be of a unit, and they have no value",
+            "fill in whose records they are, each its own where it is nobody else's, or leave "
+            "them out",
+        )
+    _, of_record = np.unique(alike, return_inverse=True)
+    too_large = int((np.bincount(of_record) > unit.max_rows).sum())
+    if not too_large:
+        return table, Units(unit=unit, of_record=of_record, n_dropped=0)
+    if outside == "error":
+        raise DataError(
+            f"{place}, {too_large} units",
+            f"they have more than the {unit.max_rows} records that a unit may have",
+            'pass a larger max_rows, as publicly known, or outside="clamp" (--outside clamp) to '
+            "leave out what is beyond, drawn without a look at the values",
+        )
+    # A stream of its own: the noise is drawn by another.
+    rows = rows_within(of_record, unit.max_rows, RandomSource.of(seed, " units"))
+    kept = Units(unit=unit, of_record=of_record[rows], n_dropped=len(of_record) - len(rows))
+    return records_taken(table, rows), kept
+
+
+def rows_within(of_record: Positions, max_rows: int, source: RandomSource) -> Positions:
+    """Draw at most so many records of each unit, each of them as likely as another."""
+    drawn = np.lexsort((source.words(len(of_record)), of_record))
+    sizes = np.bincount(of_record)
+    place = np.arange(len(drawn)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rows: Positions = np.sort(drawn[place < max_rows])
+    return rows

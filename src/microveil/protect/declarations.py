@@ -20,11 +20,6 @@ def declared_by_file(table: Any) -> dict[str, Declared]:
     """Return by column what a table declares beside its values: a code list, missing codes.
 
     A table is one of `read`, or any other: of that the categories of its types are declared.
-
-    >>> import polars
-    >>> region = polars.Series(["north"] * 2, dtype=polars.Enum(["north", "south"]))
-    >>> declared_by_file(polars.DataFrame({"REGION": region}))["REGION"].categories
-    {'north': 'north', 'south': 'south'}
     """
     if is_of_spark(table):
         return {}
@@ -113,10 +108,6 @@ def with_declared(asked: Mapping[str, Any], declared: Mapping[str, Declared]) ->
     """Fill in what is publicly declared of the columns that a request protects.
 
     A domain, a resolution and missing codes are each filled in where the request has none.
-
-    >>> sex = Declared(categories={1: "male", 2: "female"}, missing_codes=(9,))
-    >>> with_declared({"attributes": ["SEX"]}, {"SEX": sex, "AGE": Declared(bounds=(0, 120))})
-    {'attributes': ['SEX'], 'categories': {'SEX': [1, 2]}, 'missing_codes': {'SEX': (9,)}}
     """
     named = _protected(asked, declared)
     open_ = [n for n in named if n not in _given(asked, "bounds", "categories")]

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.methods.planned import AttributePlan, Figures, SinglePlan
 from microveil.noise.noise import RandomSource, permutation
-from microveil.protect.columns import Prepared
+from microveil.protect.columns import Prepared, Units
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_of, refuse_exact_cells, takes_one_by_one
-from microveil.protect.units import Units
 from microveil.synthesis.keeping import Repairs
 from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.measuring import Counter

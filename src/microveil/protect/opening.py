@@ -13,11 +13,10 @@ from microveil.protect.attributes import (
     is_ordered,
     refuse_moments,
 )
-from microveil.protect.columns import Prepared, silent
+from microveil.protect.columns import Prepared, Units, limited, silent
 from microveil.protect.parts import Whole
 from microveil.protect.record_rules import check_record_rules
 from microveil.protect.request import NO_LIMIT, Request
-from microveil.protect.units import Units, limited
 from microveil.schema import Attribute, Kind
 from microveil.table import (
     BoundsFromData,

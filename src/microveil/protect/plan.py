@@ -8,9 +8,8 @@ from microveil.guarantee import Guarantee, Scopes
 from microveil.methods import Promise
 from microveil.methods.expected_pairs import ExpectedPairs
 from microveil.methods.planned import AttributePlan, SinglePlan
-from microveil.protect.columns import Prepared
+from microveil.protect.columns import Prepared, Units
 from microveil.protect.request import Request
-from microveil.protect.units import Units
 from microveil.schema import Attribute
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import Reasons, Table

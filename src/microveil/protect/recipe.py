@@ -80,10 +80,6 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
     """Read a recipe file, or its contents, as arguments of `protect`.
 
     What is wrong is taken down among ``problems``, and the rest returned; or it is raised.
-
-    >>> entry = {"role": "confidential", "type": "whole number", "bounds": [0, 120]}
-    >>> read_recipe({"k": 10, "attributes": {"AGE": entry}})
-    {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': [0, 120]}}
     """
     found = Problems()
     asked = _contents(recipe, found)
@@ -183,11 +179,7 @@ def _odd(place: str) -> RequestError:
 
 
 def is_open(value: Any) -> bool:
-    """Tell whether a value is dots, or has some among its parts.
-
-    >>> is_open((..., ...)), is_open("..."), is_open(["north", "..."]), is_open((0, 9))
-    (True, True, True, False)
-    """
+    """Tell whether a value is dots, or has some among its parts."""
     if isinstance(value, Ordered):
         value = value.values
     if isinstance(value, tuple | list):

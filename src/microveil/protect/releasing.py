@@ -19,13 +19,13 @@ from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
 from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.protect.claims import as_value, declared_missing, released_labels
+from microveil.protect.columns import Units
 from microveil.protect.draw import Drawn
 from microveil.protect.exact_audit import audit_of
 from microveil.protect.expectation import Expectation, average, expectations
 from microveil.protect.notes import said
 from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.protect.release import Manifest, Release
-from microveil.protect.units import Units
 from microveil.schema import Kind, Source
 from microveil.synthesis.keeping import Repairs
 from microveil.synthesis.kinds import are_words_there, share_of_cells

@@ -36,16 +36,7 @@ def takes(
 ) -> Callable[
     [Callable[[Any, dict[str, Any]], Result]], Callable[Concatenate[Any, Listed], Result]
 ]:
-    """Give a verb on a table all arguments by name; it gets those that are said, a recipe's too.
-
-    >>> @takes(Arguments)
-    ... def asked_for(table, asked):
-    ...     return asked
-    >>> asked_for([], recipe={"k": 3, "seed": 1}, k=5, method=None)
-    {'k': 5, 'seed': 1}
-    >>> str(signature(asked_for))[:38]
-    '(table, *, method: str | None = None, '
-    """
+    """Give a verb on a table all arguments by name; it gets those that are said, a recipe's too."""
 
     def decorated(
         verb: Callable[[Any, dict[str, Any]], Result],

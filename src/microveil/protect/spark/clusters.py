@@ -40,12 +40,7 @@ class Starts(NamedTuple):
     numbers: Whole
 
     def places(self, units: Whole, numbers: Whole) -> Whole:
-        """Return the stretch of each record; -1 before the first one.
-
-        >>> of_two = Starts(np.array([3, 3]), np.array([1, 7]))
-        >>> of_two.places(np.array([3, 2, 4, 3]), np.array([6, 9, 0, 7]))
-        array([ 0, -1,  1,  1])
-        """
+        """Return the stretch of each record; -1 before the first one."""
         places = np.empty(len(units), dtype=np.int64)
         kernel.place(units, numbers, *self, places)
         return places

@@ -272,11 +272,7 @@ def _words(batch: pa.RecordBatch, jitter: str, grid: GridColumn) -> NDArray[np.u
 
 
 def in_passes(sizes: Sequence[int]) -> Iterator[slice]:
-    """Put tables together whose counts one pass makes, in order.
-
-    >>> [[*range(3)][some] for some in in_passes([MOST_COUNTS, 10, 20])]
-    [[0], [1, 2]]
-    """
+    """Put tables together whose counts one pass makes, in order."""
     start = total = 0
     for nth, size in enumerate(sizes):
         if nth > start and total + size > MOST_COUNTS:

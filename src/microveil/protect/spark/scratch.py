@@ -117,13 +117,7 @@ def _made(folder: str | Path | None) -> Path:
 
 @contextmanager
 def spark_failures() -> Iterator[None]:
-    """Word what goes wrong in Spark without its own message, which may hold a value.
-
-    >>> with spark_failures():
-    ...     raise RuntimeError("a value")
-    Traceback (most recent call last):
-    microveil.errors.EngineError: spark: a step failed in Spark (RuntimeError); ...
-    """
+    """Word what goes wrong in Spark without its own message, which may hold a value."""
     failed: str | None = None
     try:
         yield

@@ -81,11 +81,7 @@ def arrow_type(kind: Any) -> pa.DataType:
 
 
 def n_parts(n_records: int) -> int:
-    """Return in how many parts so many records are sorted.
-
-    >>> n_parts(1_300_000)
-    3
-    """
+    """Return in how many parts so many records are sorted."""
     return max(1, -(-n_records // IN_PART))
 
 
