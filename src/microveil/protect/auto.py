@@ -26,8 +26,7 @@ from microveil.protect.planning import (
     refuse_unnamed,
 )
 from microveil.protect.request import Advised, Request
-from microveil.schema import Kind, Source
-from microveil.table import GridColumn
+from microveil.schema import Attribute, Kind, Source
 
 Steps = Mapping[str, str]
 SEARCHED: Steps = {"partition": "noise-aware"}
@@ -67,15 +66,12 @@ STEPS_CHOSEN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What candidates are weighed for: columns, the scope to be covered and the least model.
-
-    ``refusals`` takes a refusal of each method that is refused.
-    """
+    """What candidates are weighed for: columns, the scope to be covered and the least model."""
 
     prepared: Prepared
     scope: str | None
     least: Model = Model.INDIVIDUAL
-    refusals: dict[str, MicroveilError] = field(default_factory=dict)
+    refusals: dict[str, MicroveilError] = field(default_factory=dict)  # the last of each method
 
 
 def chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
@@ -285,23 +281,19 @@ def weigh(
     found = [
         _best(search, method, steps, _own(search, method, asked))
         for method, steps in methods
-        if _suits(method, search.prepared.columns)
+        if _suits(method, search.prepared.attributes)
     ]
     return sorted(
         (option for option in found if option is not None), key=lambda option: option.over_variance
     )
 
 
-def _suits(method: Method, columns: Sequence[GridColumn]) -> bool:
-    in_order = all(column.attribute.kind.is_ranked for column in columns)
-    bounded = all(map(_bounded, columns))
+def _suits(method: Method, attributes: Sequence[Attribute]) -> bool:
+    in_order = all(own.kind.is_ranked for own in attributes)
+    # A domain was declared, or read: the calendar alone is none.
+    given = [own for own in attributes if (own.kind, own.domain_source) != (Kind.DATE, Source.TYPE)]
+    bounded = len(given) == len(attributes) and all(own.domain is not None for own in given)
     return (in_order or "categories" in method.can) and (bounded or "bounds" not in method.needs)
-
-
-def _bounded(column: GridColumn) -> bool:
-    """Whether a domain was declared (or read): the calendar alone is none."""
-    domain, kind = column.attribute.domain, column.attribute.kind
-    return domain is not None and not (kind is Kind.DATE and domain.source is Source.TYPE)
 
 
 def _own(search: Search, method: Method, asked: Mapping[str, Any]) -> dict[str, Any]:

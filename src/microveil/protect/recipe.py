@@ -120,13 +120,14 @@ def _contents(recipe: Recipe, problems: Problems) -> dict[str, Any]:
         rule = "it is a file or what one holds"
         raise RequestError("recipe", rule, "pass recipe='recipe.toml', or a dict")
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
-    contents = _without_dots(contents, problems)
     known = {argument.name: argument for argument in arguments() if not argument.column}
     found: dict[str, Any] = {"attributes": {}}
     for name, value in contents.items():
         if value is None:
             continue
-        if name in ("attributes", "file") and isinstance(value, Mapping):
+        if name in OF_ALL and is_open(value):
+            problems.append(to_fill_in(name))
+        elif name in ("attributes", "file") and isinstance(value, Mapping):
             read = _attributes if name == "attributes" else _file
             found[name] = read(value, problems)
         elif name in known:
@@ -153,7 +154,9 @@ def _attributes(entries: Mapping[str, Any], problems: Problems) -> dict[str, dic
         if not isinstance(entry, Mapping):
             problems.append(_odd(f"attributes.{name}"))
             continue
-        own = {"role": None} | {key: value for key, value in entry.items() if value is not None}
+        given = {key: value for key, value in entry.items() if value is not None}
+        problems += [to_fill_in(key, name) for key in given if is_open(given[key])]
+        own = {"role": None} | {key: value for key, value in given.items() if not is_open(value)}
         odd = [key for key in own if key not in keys]
         odd += [key for key in OF_LISTS if not isinstance(own.get(key, True), bool)]
         odd += ["type"] if own.get("type", Kind.WHOLE.value) not in COLUMN_KINDS else []
@@ -194,24 +197,6 @@ def to_fill_in(argument: str, name: str = "") -> RequestError:
     if argument in (*OF_COLUMNS, *OF_ALL):
         return gap(argument, name, place, rule, remedy)
     return RequestError(place, rule, remedy)
-
-
-def _without_dots(contents: Mapping[str, Any], problems: Problems) -> Mapping[str, Any]:
-    """Leave out what a recipe says in dots, which are still to be filled in."""
-    of_all = [name for name in OF_ALL if is_open(contents.get(name))]
-    problems += map(to_fill_in, of_all)
-    contents = {name: value for name, value in contents.items() if name not in of_all}
-    entries = contents.get("attributes")
-    if not isinstance(entries, Mapping):
-        return contents
-    left = {
-        name: {key: value for key, value in entry.items() if not is_open(value)}
-        for name, entry in entries.items()
-        if isinstance(entry, Mapping)
-    }
-    for name, entry in left.items():
-        problems += [to_fill_in(key, name) for key in entries[name] if key not in entry]
-    return {**contents, "attributes": {**entries, **left}}
 
 
 def _load(path: Path) -> dict[str, Any]:
