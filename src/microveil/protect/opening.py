@@ -129,6 +129,24 @@ def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[st
     unknown = {*named} - {*table.names}
     with problems.noted():
         check_types(table, {n: kind for n, kind in request.types.items() if n not in unknown})
+    names = _names_to_protect(table, request)
+    if not names and not problems:
+        left = ", in the list given or by the roles of the recipe"
+        if request.attributes is None:
+            left = (
+                ": numeric columns of all-different whole numbers, and those named like a person's "
+                "number, are taken for identifiers"
+            )
+        rule, remedy = "there is no attribute to protect", "name the attributes to protect"
+        problems.add("attributes", rule + left, remedy)
+    problems.extend((*_alien_to_units(names, request), *_numbers_of_people(table, names, request)))
+    released = {*names, *request.keep, request.unit}
+    return names, [name for name in table.names if name not in released]
+
+
+def _names_to_protect(table: Table, request: Request) -> list[str]:
+    """Name the attributes to protect, in the table's order: those asked for, or by a look."""
+    aside = {*request.keep, request.unit}
     if request.attributes is not None:
         # A recipe may name text with categories in no order, which only some methods protect.
         skipped = {
@@ -138,39 +156,19 @@ def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[st
             and "categories" not in request.method.can
             and not is_ordered(name, request)
         }
-        names = [name for name in table.names if name in request.attributes and name not in skipped]
-    elif request.learns:
+        return [name for name in table.names if name in request.attributes and name not in skipped]
+    if request.learns:
         # By names alone: which columns are released must not hang on a value.
-        names = [
-            name
-            for name in table.names
-            if name not in (*request.keep, request.unit, request.record_id)
-            and not named_like_person(name)
-        ]
-    else:
-        names = [
-            name
-            for name in table.names
-            if name not in (*request.keep, request.unit)
-            and table.kind(name).is_numeric
-            and not likely_identifier(table, name)
-            and not likely_person(table, name)
-        ]
-    if not names and not problems:
-        problems.add(
-            "attributes",
-            "there is no attribute to protect"
-            + (
-                ": numeric columns of all-different whole numbers, and those named like a person's "
-                "number, are taken for identifiers"
-                if request.attributes is None
-                else ", in the list given or by the roles of the recipe"
-            ),
-            "name the attributes to protect",
-        )
-    problems.extend((*_alien_to_units(names, request), *_numbers_of_people(table, names, request)))
-    released = {*names, *request.keep, request.unit}
-    return names, [name for name in table.names if name not in released]
+        aside.add(request.record_id)
+        return [name for name in table.names if name not in aside and not named_like_person(name)]
+    return [
+        name
+        for name in table.names
+        if name not in aside
+        and table.kind(name).is_numeric
+        and not likely_identifier(table, name)
+        and not likely_person(table, name)
+    ]
 
 
 def _numbers_of_people(

@@ -267,6 +267,7 @@ class Whole:
         return {"attributes": list(names), **kept}
 
     def _wrong_together(self) -> Iterator[RequestError]:
+        """Yield what is wrong between parts, and between them and what is said of the table."""
         yield from rules.refused_looked_at(self.scope, self.asked.get("looked_at"))
         yield from rules.refused_twice(self.attributes, self.keep)
         for argument in ("budget", "matrix", "never_missing"):
@@ -283,6 +284,10 @@ class Whole:
                     "no part protects it",
                     "name it in a part too, or leave it out",
                 )
+        yield from self._wrong_in_rows()
+
+    def _wrong_in_rows(self) -> Iterator[RequestError]:
+        """Yield what cannot stand in one row, or be put in a random order of its own."""
         apart = [one for one in self.parts if one.asked.get("shuffle")]
         if apart and self.shuffle is not None:
             yield RequestError(

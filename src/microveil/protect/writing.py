@@ -64,6 +64,7 @@ def write_release(
         }
         counted = None if recording is None else recording.expected().to_dict()
         manifest = release.manifest.with_entries(output=output, ledger=counted)
+        page = report(replace(release, manifest=manifest)) if callable(report) else report
         contents = {
             public / "guarantee.json": release.guarantee.to_dict(),
             public / SCHEMA_FILE: _said_beside(release.schema, form, is_escaped=is_escaped),
@@ -72,10 +73,9 @@ def write_release(
             custodian / "manifest.json": manifest.to_dict(),
         }
         pages = {place: _json(own) for place, own in contents.items() if own is not None}
-        page = report(replace(release, manifest=manifest)) if callable(report) else report
-        pages |= {public / "guarantee.md": release.guarantee.statement()}
-        pages |= {} if public_report is None else {public / "report.html": public_report}
-        pages |= {} if page is None else {custodian / "report.html": page}
+        pages[public / "guarantee.md"] = release.guarantee.statement()
+        for place, own in ((public, public_report), (custodian, page)):
+            pages |= {} if own is None else {place / "report.html": own}
         for place, own in pages.items():
             place.write_text(own, encoding="utf-8", newline="\n")
 
