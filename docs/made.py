@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from microveil.files import Format
-    from microveil.files.carries import Carries
+    from microveil.files.formats import Carries
     from microveil.protect.arguments import Argument
 
 from microveil.measures.base import Measure
@@ -196,7 +196,7 @@ def _labels_kept(form: "Format") -> str:
 def limits() -> list[str]:
     """Make the table of what files can hold, of the formats that cannot hold everything."""
     from microveil.files import FORMATS
-    from microveil.files.carries import ANYTHING
+    from microveil.files.formats import ANYTHING
 
     limited = {form.title: form.carries for form in FORMATS.values() if form.is_written}
     shown = {title: own for title, own in limited.items() if own != ANYTHING}

@@ -18,7 +18,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.errors import DataError, EngineError
-from microveil.files.parts import digest_of_parts
+from microveil.files.parquet_format import digest_of_parts
 from spark_session import (
     BOUNDS,
     SIZES,

@@ -15,7 +15,7 @@ from microveil.noise.counts import NoisyCounts, gaussian_noise
 from microveil.schema import EPOCH, Kind
 from microveil.synthesis.kinds import kind_shown
 from microveil.table.missing import WORDS
-from microveil.table.spelling import CELLS, KINDS, Spelling, kinds_of_cells, values_of_cells
+from microveil.table.untyped import CELLS, KINDS, Spelling, kinds_of_cells, values_of_cells
 
 PLAIN = Spelling()
 GERMAN = Spelling(decimal=",", thousands=r"\.", dates="DMY")

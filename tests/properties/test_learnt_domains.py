@@ -25,8 +25,7 @@ from microveil.synthesis import one_way_plan as asking
 from microveil.synthesis.measuring import Counter
 from microveil.synthesis.one_way_plan import Depth, Learning, OneWayPlan, threshold
 from microveil.table import GridColumn, Table
-from microveil.table.spelling import CELLS, Spelling
-from microveil.table.untyped import untyped_column
+from microveil.table.untyped import CELLS, Spelling, untyped_column
 from reference import clipped
 from reference.clipped import Clipped
 from reference.enumeration import exact_law

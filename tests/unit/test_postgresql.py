@@ -19,8 +19,8 @@ from command import run
 from microveil.commands.files import protect_file
 from microveil.files import folders
 from microveil.files.outline import outline_of
+from microveil.files.postgresql import new_table
 from microveil.files.reading import read_file
-from microveil.files.table_writing import new_table
 from microveil.schema import Kind
 from microveil.table import memory, open_table
 from postgresql_server import server

@@ -10,7 +10,7 @@ from microveil.errors import RequestError
 from microveil.files.address import address_of
 
 if TYPE_CHECKING:  # it loads what reads tables
-    from microveil.files.declared import Outline
+    from microveil.files.typed import Outline
 
 # So many drafts are kept; of more the one that was changed longest ago is forgotten.
 MOST_DRAFTS = 50

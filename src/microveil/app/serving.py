@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from microveil.app.access import Access, Application, Guard, OneTimeToken
 from microveil.app.places import Folder
 from microveil.errors import FileError
-from microveil.files.extras import of_extra
+from microveil.files.checking import of_extra
 
 if TYPE_CHECKING:
     import uvicorn

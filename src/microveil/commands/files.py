@@ -25,8 +25,8 @@ from microveil.files.codebook import empty_codebook
 from microveil.files.disk import check_name
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
+from microveil.files.postgresql import check_new_table
 from microveil.files.reading import SourceFile, open_file
-from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected
 from microveil.ledger import Totals, ledger_place, read_ledger

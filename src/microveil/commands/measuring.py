@@ -17,12 +17,12 @@ from microveil.commands.custodians import manifest_beside
 from microveil.commands.naming import resolve_names
 from microveil.errors import stands_alone
 from microveil.files.address import address_of
-from microveil.files.declared import Outline
 from microveil.files.folders import table_of_release
 from microveil.files.labelled import labelled
 from microveil.files.outline import outline_of
 from microveil.files.reading import OpenedFile, of_each, open_file
 from microveil.files.text import TextFormat
+from microveil.files.typed import Outline
 from microveil.guarantee import Guarantee
 from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment

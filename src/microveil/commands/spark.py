@@ -11,8 +11,7 @@ from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.naming import with_named_values, with_names_resolved
 from microveil.errors import EngineError, FileError, RequestError
 from microveil.files.formats import files_of_folder
-from microveil.files.parquet_format import check_parts
-from microveil.files.parts import address_of, digest_of_parts
+from microveil.files.parquet_format import address_of, check_parts, digest_of_parts
 from microveil.protect.declarations import with_codebook
 from microveil.protect.recipe import read_recipe
 from microveil.protect.release import Release

@@ -7,9 +7,8 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.files.checking import in_our_words
-from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat
-from microveil.files.typed import TypedTable, broken, opened_by, to_publish
+from microveil.files.typed import Outline, TypedTable, broken, kind_of, opened_by, to_publish
 
 _OF_A_FILE = b"ARROW1"  # what begins otherwise may be the same table as a stream
 

@@ -3,11 +3,12 @@
 All of it is refused at once, by column and line, each with its remedy and none with a value.
 """
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import polars as pl
 
@@ -107,3 +108,13 @@ def check_records(path: Path, n_records: int) -> None:
     if n_records == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
+
+
+def of_extra(module: str, *, extra: str, place: str, purpose: str) -> Any:
+    """Import a library that not every installation has."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        name = module.partition(".")[0]
+        rule = f"{purpose} by {name}, which is not installed"
+        raise FileError(place, rule, f"install it with: pip install 'microveil[{extra}]'") from None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from microveil.errors import FileError
-from microveil.files.extras import of_extra
+from microveil.files.checking import of_extra
 from microveil.table import memory
 
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are

@@ -3,7 +3,6 @@
 import codecs
 import io
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -14,18 +13,17 @@ from microveil.errors import FileError
 from microveil.files.checking import in_our_words
 from microveil.files.compression import beginning
 from microveil.files.csv_structure import Records, header_of
-from microveil.files.declared import Outline
 from microveil.files.encoding import as_utf8, by_mark, check_readable
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.text import TextFormat
 from microveil.files.text_columns import TextTable
+from microveil.files.typed import Outline
 from microveil.table.column_files import ColumnFiles, height_of
 from microveil.table.memory import check_reading
-from microveil.table.threads import made_ahead
 
 _HEAD = 1 << 20  # bytes in which the header is looked for first
-# Records turned into text at a time while those before are hashed and written, and cells of them.
+# Records turned into text at a time, and cells of them.
 # Fewer are of long text, by about so many bytes; the first ones show how long it is.
 _BATCH, _CELLS, _BYTES, _FIRST = 1 << 16, 1 << 20, 1 << 22, 1 << 10
 
@@ -151,22 +149,17 @@ def write(
     # In a file of one column, a missing value would be a blank line.
     missing = '""' if first.width == 1 else ""
 
-    def written(start: int) -> memoryview:
+    for start in range(0, max(n_records, 1), at_once):
         batch = frame.slice(start, at_once).lazy().collect()
-        batch = escaped(batch) if escape_formulas else batch
         buffer = io.BytesIO()
-        batch.write_csv(
+        (escaped(batch) if escape_formulas else batch).write_csv(
             buffer,
             include_header=start == 0,
             separator=text.separator,
             decimal_comma=text.decimal == ",",
             null_value=missing,
         )
-        return buffer.getbuffer()
-
-    with closing(made_ahead(written, range(0, max(n_records, 1), at_once))) as parts:
-        for part in parts:
-            file.write(part if encode is None else encode(bytes(part).decode()))
+        file.write(buffer.getbuffer() if encode is None else encode(buffer.getvalue().decode()))
 
 
 def _encoder(text: TextFormat) -> Callable[[str], bytes]:

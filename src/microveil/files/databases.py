@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.checking import KnownError, in_our_words
-from microveil.files.extras import of_extra
+from microveil.files.checking import KnownError, in_our_words, of_extra
 from microveil.files.text import quoted
 
 _SHOWN = 20  # of the names of tables

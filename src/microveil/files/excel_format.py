@@ -19,19 +19,18 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.carries import EXACT, EXCEL
 from microveil.files.checking import (
     Misfit,
     check_filled,
     check_records,
     fitting,
     in_our_words,
+    of_extra,
     within,
 )
 from microveil.files.compression import check_fits
 from microveil.files.csv_structure import check_names
-from microveil.files.extras import of_extra
-from microveil.files.formats import Cells, Opened
+from microveil.files.formats import EXACT, EXCEL, Cells, Opened
 from microveil.files.text import TextFormat
 from microveil.files.text_columns import TextTable
 from microveil.files.writing import UnwritableError, stored

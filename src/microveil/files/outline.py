@@ -7,11 +7,11 @@ from pathlib import Path
 from microveil.files import parquet_format
 from microveil.files.address import Address, address_of
 from microveil.files.checking import check_filled
-from microveil.files.declared import Outline
 from microveil.files.formats import Format, format_of
 from microveil.files.reading import check_whole, files_in, read_by
 from microveil.files.table_schema import schema_beside
 from microveil.files.text import TextFormat
+from microveil.files.typed import Outline
 from microveil.schema import Kind
 
 _HEAD = 1 << 20  # bytes by which records of text are counted

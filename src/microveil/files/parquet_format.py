@@ -1,20 +1,25 @@
 """Parquet files, and folders of them: one table in several, as many programs write a large one."""
 
+import hashlib
 import io
+import shutil
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import unquote, urlsplit
 
 import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.checking import in_our_words
-from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import (
+    Outline,
     TypedTable,
     broken,
     check_no_pattern,
+    kind_of,
     opened_by,
     to_publish,
     without_metadata,
@@ -135,3 +140,37 @@ def _write_row_groups(frame: pl.LazyFrame, n_records: int, file: IO[bytes]) -> N
                 writer.write_table(records.to_arrow(compat_level=_LEVEL), row_group_size=together)
     except ArrowException:
         raise pl.exceptions.ComputeError("a type that Parquet has no place for") from None
+
+
+def copy_parts(files: Sequence[str], folder: Path) -> str:
+    """Copy files, by their addresses, into a new folder by numbers; return `digest_of_parts`."""
+    folder.mkdir()
+    copies = []
+    try:
+        for number, address in enumerate(sorted(files)):
+            copies.append(folder / f"part-{number:05}.parquet")
+            shutil.copyfile(path_of(address), copies[-1])
+        return digest_of_parts(copies)
+    except OSError:
+        raise FileError(
+            f"{folder.name}", "a part of the table cannot be copied", "see that there is room"
+        ) from None
+
+
+def address_of(path: Path) -> str:
+    """Return a file's address as Spark takes one: nothing in its name is written in codes."""
+    return f"file://{path.as_posix()}"
+
+
+def path_of(address: str) -> str:
+    """Return a file's path of its address as Spark gives one: some of its name in codes."""
+    return unquote(urlsplit(address).path)
+
+
+def digest_of_parts(files: Iterable[Path]) -> str:
+    """Return the SHA-256 of the bytes of all files, in the order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        with path.open("rb") as file:
+            hashlib.file_digest(file, lambda: digest)
+    return digest.hexdigest()

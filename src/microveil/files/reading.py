@@ -22,13 +22,13 @@ from microveil.files.formats import (
     files_of_folder,
     format_of,
 )
-from microveil.files.parts import digest_of_parts
+from microveil.files.parquet_format import digest_of_parts
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.memory import check_reading
-from microveil.table.spelling import Spelling
+from microveil.table.untyped import Spelling
 
 Bytes = TypeVar("Bytes")
 

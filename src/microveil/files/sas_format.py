@@ -10,10 +10,10 @@ from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import statistical
-from microveil.files.carries import SAS
-from microveil.files.declared import Outline
+from microveil.files.formats import SAS
 from microveil.files.statistical import Column, LabelledFile, Package
 from microveil.files.text import TextFormat
+from microveil.files.typed import Outline
 
 # From 1960-01-01: days, or seconds.
 _DATE = Column(kind="date", origin=3_653.0)

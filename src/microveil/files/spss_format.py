@@ -8,7 +8,7 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.files import statistical
-from microveil.files.carries import SPSS
+from microveil.files.formats import SPSS
 from microveil.files.statistical import Column, Package, as_numbers
 from microveil.files.writing import UnwritableError
 from microveil.schema import GivenCode

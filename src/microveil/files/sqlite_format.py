@@ -20,12 +20,11 @@ import polars as pl
 import polars.selectors as cs
 
 from microveil.errors import FileError
-from microveil.files.carries import EXACT, SQLITE
 from microveil.files.checking import check_filled, each, in_our_words
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
-from microveil.files.declared import Outline
+from microveil.files.formats import EXACT, SQLITE
 from microveil.files.text import TextFormat, quoted
-from microveil.files.typed import TypedTable
+from microveil.files.typed import Outline, TypedTable
 from microveil.files.writing import UnwritableError, stored
 from microveil.schema import Kind
 from microveil.table.memory import check_reading

@@ -12,10 +12,10 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.files import statistical
-from microveil.files.carries import STATA, STATA_LONG
-from microveil.files.declared import Outline
+from microveil.files.formats import STATA, STATA_LONG
 from microveil.files.statistical import Column, LabelledFile, Package, as_numbers
 from microveil.files.text import TextFormat
+from microveil.files.typed import Outline
 from microveil.table import Labels
 
 # From 1960-01-01: days, or milliseconds.

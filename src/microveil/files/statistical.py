@@ -12,19 +12,18 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.errors import FileError, RequestError
-from microveil.files.carries import EXACT, Carries
 from microveil.files.checking import (
     Misfit,
     check_filled,
     check_records,
     fitting,
     in_our_words,
+    of_extra,
     within,
 )
-from microveil.files.declared import Outline
-from microveil.files.extras import of_extra
-from microveil.files.formats import Cells
+from microveil.files.formats import EXACT, Carries, Cells
 from microveil.files.text import TextFormat
+from microveil.files.typed import Outline
 from microveil.files.writing import UnwritableError, stored
 from microveil.schema import EPOCH, GivenCode, Kind
 from microveil.table import Labels

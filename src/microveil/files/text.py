@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from microveil.errors import RequestError
 
 if TYPE_CHECKING:
-    from microveil.table.spelling import Spelling
+    from microveil.table.untyped import Spelling
 
 CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> as a shell takes it
 
@@ -91,7 +91,7 @@ class TextFormat:
     @property
     def spelling(self) -> "Spelling":
         """How its numbers and dates are written."""
-        from microveil.table.spelling import Spelling  # it loads polars
+        from microveil.table.untyped import Spelling  # it loads polars
 
         thousands = _THOUSANDS.get(self.thousands, "")
         return Spelling(decimal=self.decimal, thousands=thousands, dates=self.dates)

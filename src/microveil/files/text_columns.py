@@ -12,8 +12,8 @@ from microveil.files.formats import Cells
 from microveil.files.text import TextFormat, place
 from microveil.table import Labels
 from microveil.table.column_files import ColumnFiles, height_of, side_by_side
-from microveil.table.spelling import Spelling, days_of
 from microveil.table.threads import READ_AT_ONCE, in_threads
+from microveil.table.untyped import Spelling, days_of
 
 N_SAMPLE = 10_000  # records that a column's type is read off
 

@@ -13,10 +13,9 @@ from types import MappingProxyType
 import polars as pl
 
 from microveil.errors import FileError, one_error, refused_by_system, stands_alone
-from microveil.files.carries import Carries
 from microveil.files.checking import KnownError
 from microveil.files.compression import packing
-from microveil.files.formats import Format, format_of
+from microveil.files.formats import Carries, Format, format_of
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import to_publish
 from microveil.table import Labels

@@ -33,7 +33,7 @@ from microveil.synthesis.one_way_plan import Depth, Learning, OneWayPlan, thresh
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import GridColumn
 from microveil.table.record_rules import kind_in_rules, parse_rule
-from microveil.table.spelling import KINDS
+from microveil.table.untyped import KINDS
 from microveil.text import listed
 
 __all__ = ["METHODS", "is_learnt", "room_of", "tables_planned"]

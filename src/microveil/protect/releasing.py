@@ -38,7 +38,7 @@ from microveil.table import (
     numbers_of_attribute,
     numeric_look_of,
 )
-from microveil.table.spelling import CELLS
+from microveil.table.untyped import CELLS
 from microveil.text import listed, one_line
 from microveil.text.figures import figure
 

@@ -13,9 +13,9 @@ from microveil.errors import DataError, EngineError, RequestError
 from microveil.files import Format
 from microveil.files.folders import write_folders
 from microveil.files.formulas import begins_like_formula
-from microveil.files.parts import copy_parts
+from microveil.files.parquet_format import copy_parts
+from microveil.files.postgresql import new_table
 from microveil.files.table_schema import SCHEMA_FILE, table_schema
-from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected, write_data
 from microveil.ledger import Recording, ledger_place

@@ -9,7 +9,7 @@ import numpy as np
 
 from microveil.noise.counts import NoisyCounts
 from microveil.schema import Kind
-from microveil.table.spelling import CELLS, HOLDS, KINDS
+from microveil.table.untyped import CELLS, HOLDS, KINDS
 
 __all__ = ["are_words_there", "kind_shown", "share_of_cells"]
 

@@ -11,7 +11,7 @@ from microveil.schema import Categories, GivenCode, Kind
 if TYPE_CHECKING:
     import polars
 
-    from microveil.table.spelling import Spelling
+    from microveil.table.untyped import Spelling
 
 # What a code of a column of a kind is.
 _TYPES: Mapping[Kind, type | tuple[type, ...]] = {

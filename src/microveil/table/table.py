@@ -24,7 +24,7 @@ from microveil.table.numeric_text import not_numeric
 from microveil.table.restore import KEEP, RESTORE, Numbers, Reasons, restored_array
 
 if TYPE_CHECKING:
-    from microveil.table.spelling import Spelling
+    from microveil.table.untyped import Spelling
 
 # Types of polars whose cells decide what a column holds.
 _BY_CELLS = (polars.UInt64, polars.Decimal, polars.Datetime)

@@ -3,9 +3,8 @@
 import math
 import os
 import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
@@ -18,8 +17,6 @@ FEW_VALUES = 5_000
 READ_AT_ONCE = 2
 # Records that are read, rounded or written at a time where a column is not held in memory.
 PIECE = 1 << 19
-# Parts of a file that are made at a time, while those before them are written.
-MADE_AT_ONCE = 2
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,28 +36,6 @@ def in_threads(
     workers = min(at_once or len(items), os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         return list(pool.map(work, items))
-
-
-def made_ahead(
-    make: Callable[[Item], Result], items: Iterable[Item]
-) -> Generator[Result, None, None]:
-    """Yield what is made of each item, in their order, while what comes next is made.
-
-    At most `MADE_AT_ONCE` and one more are at hand that were not yielded yet. An error of one
-    comes in its turn; then, and where the rest is not wanted, no further one is begun.
-    """
-    waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(MADE_AT_ONCE) as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(make, item))
-                if len(waiting) > MADE_AT_ONCE:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for unwanted in waiting:
-                unwanted.cancel()
 
 
 class Reused(threading.local):

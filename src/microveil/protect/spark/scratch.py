@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from microveil.errors import EngineError
-from microveil.files.parts import address_of
+from microveil.files.parquet_format import address_of
 
 # The settings by which the files of one attempt of a task are renamed when the whole job is done.
 # A setting that has no value here stands at its default, which is the same.

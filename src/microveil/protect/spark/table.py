@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from microveil.errors import DataError, RequestError
-from microveil.files.parts import path_of
+from microveil.files.parquet_format import path_of
 from microveil.protect.spark.scratch import Scratch
 from microveil.schema import Attribute
 from microveil.table import GridColumn, numbers_of_attribute, on_grid
