@@ -25,8 +25,8 @@ FLAGS += ("--resolution=AGE=1", "--keep=TOWN")
 # The formats that are written, by the extra that they need; CSV is written with each. The suffix of
 # each file is its name, but of SQLite's.
 FORMATS = {
-    "core": ("csv.gz", "tsv", "tsv.gz", "parquet", "arrow"),
-    "files": ("xlsx", "sqlite", "sav", "zsav", "dta", "csv.zst", "tsv.zst"),
+    "core": ("csv.gz", "tsv", "tsv.gz", "parquet", "arrow", "sqlite"),
+    "files": ("xlsx", "sav", "zsav", "dta", "csv.zst", "tsv.zst"),
 }
 SUFFIXES = {"sqlite": "db"}
 # Libraries of each extra; no other extra may lean on them.

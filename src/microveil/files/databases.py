@@ -1,33 +1,20 @@
-"""What reading a SQLite file and a PostgreSQL database have in common: libraries, names, refusals.
-
-Every statement goes through `rows`: errors of the libraries may hold a value, and none passes.
-"""
+"""What reading a SQLite file and a PostgreSQL database have in common: names and refusals."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from microveil.errors import FileError
-from microveil.files.checking import KnownError, in_our_words, of_extra
+from microveil.files.checking import KnownError, in_our_words
 from microveil.files.text import quoted
 
 _SHOWN = 20  # of the names of tables
 
 
 class Refused(KnownError):  # noqa: N818 -- it is caught where what was asked for is known
-    """A database refused a statement, or what it gave is no table: text of a column no UTF-8."""
-
-    def __init__(self, column: str | None = None) -> None:
-        super().__init__(column)
-        self.column = column
-
-
-def driver(name: str, place: str, title: str) -> Any:
-    """Import the library that connects to a kind of database."""
-    purpose = f"{title} tables are read and written"
-    of_extra("adbc_driver_manager", extra="files", place=place, purpose=purpose)
-    return of_extra(f"{name}.dbapi", extra="files", place=place, purpose=purpose)
+    """A database refused a statement, or what it gave is no table."""
 
 
 def identifier(name: str) -> str:
@@ -44,15 +31,10 @@ def rows(cursor: Any, statement: str) -> pl.DataFrame:
     """Return what a statement gives; Refused where a database refuses it, or no table holds it."""
     with in_our_words(lambda _error: Refused()):
         cursor.execute(statement)
-        return pl.DataFrame([_checked(column) for column in pl.DataFrame(cursor.fetch_arrow())])
-
-
-def _checked(column: pl.Series) -> pl.Series:
-    """Look at the bytes of text: a library may pass on any, which polars takes unseen."""
-    if column.dtype != pl.String:
-        return column
-    with in_our_words(lambda _error: Refused(column.name)):
-        return column.cast(pl.Binary).cast(pl.String)
+        # Any bytes may come as text, which polars takes unseen.
+        return pl.DataFrame(cursor.fetch_arrow()).with_columns(
+            cs.string().cast(pl.Binary).cast(pl.String)
+        )
 
 
 def one_of(

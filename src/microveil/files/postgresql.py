@@ -19,8 +19,8 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.address import Address, address_of
-from microveil.files.checking import in_our_words
-from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
+from microveil.files.checking import in_our_words, of_extra
+from microveil.files.databases import Refused, identifier, literal, one_of, rows
 from microveil.files.text import quoted
 from microveil.files.typed import Outline, TypedTable, to_publish
 from microveil.files.writing import UnwritableError
@@ -128,7 +128,9 @@ def _reading(address: Address, seconds: int, lost: str) -> Iterator["_Reading"]:
 @contextmanager
 def connected(address: Address, seconds: int = _SECONDS) -> Iterator[tuple[Any, Any]]:
     """Connect to a database, within so many seconds where the address says none."""
-    library = driver("adbc_driver_postgresql", _PLACE, _PLACE)
+    extra = {"extra": "files", "place": _PLACE, "purpose": "PostgreSQL tables are read and written"}
+    of_extra("adbc_driver_manager", **extra)
+    library = of_extra("adbc_driver_postgresql.dbapi", **extra)
     mark = "&" if "?" in address.location else "?"
     limited = "connect_timeout=" in address.location
     location = address.location + ("" if limited else f"{mark}connect_timeout={seconds}")

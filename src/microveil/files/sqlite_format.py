@@ -8,9 +8,9 @@ is all dates YYYY-MM-DD holds dates. A value of another kind is refused, never r
 as text.
 """
 
-import tempfile
+import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +21,7 @@ import polars.selectors as cs
 
 from microveil.errors import FileError
 from microveil.files.checking import check_filled, each, in_our_words
-from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
+from microveil.files.databases import Refused, identifier, literal, one_of
 from microveil.files.formats import EXACT, SQLITE
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import Outline, TypedTable
@@ -31,7 +31,8 @@ from microveil.table.memory import check_reading
 
 _BEGINS = b"SQLite format 3\0"
 _LOGGED = slice(18, 20)  # two bytes of 2 where changes go into a log first (WAL)
-_DRIVER, _TITLE, _TABLE = "adbc_driver_sqlite", "SQLite", "data"
+_TABLE = "data"
+_BATCH = 1 << 16  # records that are Python's own at a time
 _VIEW = "microveil_query"  # in the schema of temporary things: the file keeps what it has
 
 
@@ -42,19 +43,20 @@ class _Held:
     words: str
     kind: Kind | None
     stored: Collection[str]
+    dtype: Any = pl.Binary  # what its values are read as
     begins: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
 
 
-_TRUTH = _Held("0 and 1", Kind.BOOLEAN, {"integer"}, begins=("BOOL",))
+_TRUTH = _Held("0 and 1", Kind.BOOLEAN, {"integer"}, pl.Int64, begins=("BOOL",))
 _MOMENT = _Held("moments YYYY-MM-DD HH:MM:SS", None, {"text"}, begins=("DATETIME", "TIMESTAMP"))
 _DATE = _Held("dates YYYY-MM-DD", Kind.DATE, {"text"}, begins=("DATE",))
 _TEXT = _Held("text", Kind.OTHER, {"text"}, marks=("CHAR", "CLOB", "TEXT"))
 _DECIMAL = _Held(
-    "decimal numbers", Kind.DECIMAL, {"integer", "real"},
+    "decimal numbers", Kind.DECIMAL, {"integer", "real"}, pl.Float64,
     marks=("REAL", "FLOA", "DOUBLE", "NUM", "DEC"),
 )  # fmt: skip
-_WHOLE = _Held("whole numbers", Kind.WHOLE, {"integer"}, marks=("INT",))
+_WHOLE = _Held("whole numbers", Kind.WHOLE, {"integer"}, pl.Int64, marks=("INT",))
 _OPEN = _Held("text, or dates", None, {"text"})  # where nothing is declared
 _HELD = (_TRUTH, _MOMENT, _DATE, _TEXT, _DECIMAL, _WHOLE)  # in the order in which one decides
 # By what all values are stored as, where nothing is declared; and these ways in words.
@@ -78,23 +80,15 @@ def opened(
     table: str | None = None,
     query: str | None = None,
 ) -> TypedTable:
-    """Read a table, or what a query gives, of a copy that only its owner can open."""
+    """Read a table, or what a query gives, of a copy in memory."""
     check_filled(path, raw)
     if not raw.startswith(_BEGINS):
         raise _broken(path)
     if raw[_LOGGED] == b"\2\2":  # its log is empty, and would lie beside
         raw = raw[: _LOGGED.start] + b"\1\1" + raw[_LOGGED.stop :]
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "table.db")
-        with copy.open("xb") as file, _reading(path, f"file:{copy}?mode=ro") as reading:
-            rows(reading.cursor, "PRAGMA schema_version")  # it opens the file no earlier
-            # It is filled without a name: whatever ends the process leaves nothing of it.
-            with suppress(OSError):  # Windows keeps it until it is closed
-                copy.unlink()
-            file.write(raw)
-            file.flush()
-            frame = reading.frame(table, query)
-            return TypedTable(frame, never_missing=reading.never_missing)
+    with _reading(path, ":memory:", raw) as reading:
+        frame = reading.frame(table, query)
+        return TypedTable(frame, never_missing=reading.never_missing)
 
 
 def outlined(
@@ -115,17 +109,17 @@ def outlined(
 
 
 @contextmanager
-def _reading(path: Path, place: str) -> Iterator["_Reading"]:
-    """Connect to a database, at another place too; what its library says may hold a value."""
-    library = driver(_DRIVER, str(path), _TITLE)
+def _reading(path: Path, place: str, raw: bytes | None = None) -> Iterator["_Reading"]:
+    """Connect to a database, or to a copy in memory; what SQLite says may hold a value."""
     try:
         with (
             in_our_words(lambda _error: _broken(path)),
-            closing(library.connect(place, autocommit=True)) as connection,
-            closing(connection.cursor()) as cursor,
+            closing(sqlite3.connect(place, uri=True, isolation_level=None)) as connection,
         ):
-            cursor.execute("PRAGMA trusted_schema = OFF")  # views run no dangerous functions
-            yield _Reading(path, cursor)
+            if raw is not None:
+                connection.deserialize(raw)
+            connection.execute("PRAGMA trusted_schema = OFF")  # views run no dangerous functions
+            yield _Reading(path, connection)
     except Refused:
         raise _broken(path) from None
 
@@ -138,19 +132,19 @@ def _broken(path: Path) -> FileError:
 class _Reading:
     """One database on its way to a table."""
 
-    def __init__(self, path: Path, cursor: Any) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
-        self.cursor = cursor
+        self.connection = connection
         self.never_missing: tuple[str, ...] = ()
 
     def frame(self, table: str | None, query: str | None) -> pl.DataFrame:
         """Read a table, or what a query gives."""
-        if rows(self.cursor, "PRAGMA quick_check(1)").item() != "ok":
+        if self._rows("PRAGMA quick_check(1)") != [("ok",)]:
             raise Refused
         if query is None:
             return self._read(self._table(table))
         try:
-            self._run(f"CREATE TEMP VIEW {_VIEW} AS {query}")
+            self._rows(f"CREATE TEMP VIEW {_VIEW} AS {query}")
             return self._read(_VIEW)
         except Refused:
             rule = "the query must be one SELECT of this database's tables, and SQLite refuses it"
@@ -159,15 +153,15 @@ class _Reading:
     def declared(self, table: str | None, query: str | None) -> dict[str, str]:
         """Say how the columns of a table, or of what a query gives, are declared."""
         if query is not None:
-            self._run(f"CREATE TEMP VIEW {_VIEW} AS {query}")
+            self._rows(f"CREATE TEMP VIEW {_VIEW} AS {query}")
         return self._columns(self._table(table) if query is None else _VIEW)
 
     def _columns(self, name: str) -> dict[str, str]:
         """Return the declarations of a table or a view by column."""
         columns = f'name, type, hidden, "notnull" FROM pragma_table_xinfo({literal(name)})'
-        listed = rows(self.cursor, f"SELECT {columns}")
-        self.never_missing = tuple(row[0] for row in listed.iter_rows() if row[3])
-        return {column: kind for column, kind, hidden, _ in listed.iter_rows() if hidden != 1}
+        listed = self._rows(f"SELECT {columns}")
+        self.never_missing = tuple(row[0] for row in listed if row[3])
+        return {column: kind for column, kind, hidden, _ in listed if hidden != 1}
 
     def _read(self, name: str) -> pl.DataFrame:
         """Read a table or a view."""
@@ -180,35 +174,29 @@ class _Reading:
         found = each(lambda column: self._kind(column, declared[column], stored[column]), declared)
         kinds = dict(zip(declared, found, strict=True))
         check_reading(self.path, 0, n_records * len(declared))
-        # The library reads a column's type off the first values: here off all of them.
-        self.cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": n_records})
         mixed = [c for c, held in kinds.items() if held is _DECIMAL and "integer" in stored[c]]
         self._refuse_inexact(source, mixed)
         selected = ", ".join(map(identifier, kinds))
-        try:
-            frame = rows(self.cursor, f"SELECT {selected} FROM {source}")
-        except Refused as refused:
-            if refused.column is None:
-                raise
-            rule = "text must be UTF-8, and a value is not"
-            remedy = "correct it where it was written"
-            raise self._refused(refused.column, rule, remedy) from None
+        self.connection.text_factory = bytes  # which need not be UTF-8
+        parts = []
+        with in_our_words(lambda _error: Refused()):
+            records = self.connection.execute(f"SELECT {selected} FROM {source}")
+            while batch := records.fetchmany(_BATCH):
+                columns = zip(kinds.items(), zip(*batch, strict=True), strict=True)
+                parts.append(pl.DataFrame([pl.Series(c, v, h.dtype) for (c, h), v in columns]))
+        frame = pl.concat(parts, rechunk=True)
         return pl.DataFrame(each(lambda column: self._typed(column, kinds[column.name]), frame))
 
-    def _run(self, statement: str) -> None:
+    def _rows(self, statement: str) -> list[Any]:
         with in_our_words(lambda _error: Refused()):
-            self.cursor.execute(statement)
+            return self.connection.execute(statement).fetchall()
 
     def _table(self, wanted: str | None) -> str:
-        listed = rows(
-            self.cursor,
+        listed = self._rows(
             "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
-            r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name",
+            r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name"
         )
-        tables, views = (
-            listed.filter(pl.col("type") == kind)["name"].to_list() if listed.height else []
-            for kind in ("table", "view")
-        )
+        tables, views = ([n for n, kind in listed if kind == own] for own in ("table", "view"))
         example = f"{self.path.name}?table=NAME"
         return one_of(tables, views, wanted, str(self.path), example)
 
@@ -216,12 +204,11 @@ class _Reading:
         """Count records, and find which ways to store values each column has."""
         if len({column.lower() for column in columns}) < len(columns):
             raise FileError(str(self.path), "columns must have different names", "name them by AS")
-        n_records = rows(self.cursor, f"SELECT count(*) FROM {source}").item()
+        ((n_records,),) = self._rows(f"SELECT count(*) FROM {source}")
         found = ", ".join(
-            f"group_concat(DISTINCT typeof({identifier(column)})) AS {identifier(column)}"
-            for column in columns
+            f"group_concat(DISTINCT typeof({identifier(column)}))" for column in columns
         )
-        ways = rows(self.cursor, f"SELECT {found} FROM {source}").row(0) if n_records else ()
+        ways = self._rows(f"SELECT {found} FROM {source}")[0] if n_records else ()
         return n_records, {
             column: {*listed.split(",")} - {"null"}
             for column, listed in zip(columns, ways, strict=False)
@@ -231,12 +218,12 @@ class _Reading:
         """Refuse whole numbers that change where they are read as decimal ones."""
         unheld = f"NOT BETWEEN {-EXACT} AND {EXACT}"
         beyond = [
-            f"total(typeof({name}) = 'integer' AND {name} {unheld}) AS {name}"
+            f"total(typeof({name}) = 'integer' AND {name} {unheld})"
             for name in map(identifier, columns)
         ]
         if not beyond:
             return
-        found = rows(self.cursor, f"SELECT {', '.join(beyond)} FROM {source}").row(0)
+        (found,) = self._rows(f"SELECT {', '.join(beyond)} FROM {source}")
         for column, count in zip(columns, found, strict=True):
             if count:
                 rule = "whole numbers among decimal ones must lie within 2^53, and one does not"
@@ -259,16 +246,15 @@ class _Reading:
         return held or _UNDECLARED[min(stored, default="text")]
 
     def _typed(self, column: pl.Series, held: _Held) -> pl.Series:
-        if held is _WHOLE:
-            return column.cast(pl.Int64)
-        if held is _DECIMAL:
-            return column.cast(pl.Float64)
+        if held in (_WHOLE, _DECIMAL):
+            return column
         if held is _TRUTH:
             if not column.drop_nulls().is_in([0, 1]).all():
                 raise self._misfit(column.name, held)
             return column.cast(pl.Boolean)
-        if column.null_count() == len(column):
-            column = column.cast(pl.String)  # the library has them as numbers
+        rule, remedy = "text must be UTF-8, and a value is not", "correct it where it was written"
+        with in_our_words(lambda _error: self._refused(column.name, rule, remedy)):
+            column = column.cast(pl.String)
         if held is _OPEN:
             held = self._words_or_dates(column)
         if held is _TEXT:
@@ -335,7 +321,6 @@ def write(
     **_how: Any,  # nothing runs as a formula, and labels have no place
 ) -> None:
     """Write a table as the only one of a new database, in one part."""
-    library = driver(_DRIVER, _TITLE, _TITLE)
     if len({name.lower() for name in frame.columns}) < frame.width:
         rule = "columns of SQLite must differ in more than capitals, and two do not"
         raise UnwritableError(None, rule, "rename one, or write another format")
@@ -348,16 +333,14 @@ def write(
         cs.date().dt.to_string("%Y-%m-%d"),
         cs.datetime().dt.to_string("%Y-%m-%d %H:%M:%S%.6f"),
     )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "table.db")
-        rule = "SQLite must be able to hold the table, and it is not"
-        remedy = "write fewer columns, or another format"
-        with (
-            in_our_words(lambda _error: UnwritableError(None, rule, remedy)),
-            closing(library.connect(f"file:{path}")) as connection,
-            closing(connection.cursor()) as cursor,
-        ):
-            cursor.execute(f"CREATE TABLE {_TABLE} ({columns})")
-            cursor.adbc_ingest(_TABLE, table, mode="append")
-            connection.commit()
-        file.write(path.read_bytes())
+    rule = "SQLite must be able to hold the table, and it is not"
+    remedy = "write fewer columns, or another format"
+    with (
+        in_our_words(lambda _error: UnwritableError(None, rule, remedy)),
+        closing(sqlite3.connect(":memory:")) as connection,
+    ):
+        connection.execute(f"CREATE TABLE {_TABLE} ({columns})")
+        places = ", ".join("?" * table.width)
+        connection.executemany(f"INSERT INTO {_TABLE} VALUES ({places})", table.iter_rows())
+        connection.commit()
+        file.write(connection.serialize())
