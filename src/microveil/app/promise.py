@@ -1,7 +1,6 @@
 """The screen on the promise: who is protected, what may be looked at, its cost, and the method."""
 
 import math
-from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -133,7 +132,12 @@ def _with_method(draft: Draft, form: Form, asked: dict[str, Any], errors: Errors
     if is_another:
         named = _requested(scope, method)
         fresh = {name: named[name] for name in REQUESTED if name in named}
-        asked = {**dict.fromkeys((*REQUESTED, *STEPS)), **fresh, **said, **_none_of(asked, said)}
+        asked = {
+            **dict.fromkeys((*REQUESTED, *STEPS)),
+            **fresh,
+            **said,
+            **dict.fromkeys(asked.keys() - said.keys()),
+        }
     if "delta" not in METHODS[method].can:
         asked["delta"] = None
     if "k" in METHODS[method].needs and form["k"]:
@@ -148,11 +152,6 @@ def _with_method(draft: Draft, form: Form, asked: dict[str, Any], errors: Errors
             if reason is not None:
                 errors.add("method", f"{reason}.")
     return asked
-
-
-def _none_of(asked: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, None]:
-    """Return what was emptied in so many words: units, a population, a delta."""
-    return dict.fromkeys(asked.keys() - said.keys())
 
 
 def _who(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:

@@ -59,16 +59,16 @@ def problems_of_draft(draft: Draft) -> tuple[dict[str, str], list[str]]:
     except MicroveilError as error:
         return {}, lines_of(error, "fields")
     places = {f"column '{name}'" for name in draft.columns}
-    gone = [one for one in problems if _is_column(one.place) and one.place not in places]
+    gone = [
+        one
+        for one in problems
+        if one.place.startswith("column '") and one.place.endswith("'") and one.place not in places
+    ]
     others = [one for one in problems if one not in gone]
     if "method" not in draft.recipe and "parts" not in draft.recipe:
         others = []  # nothing is asked for yet
     lost = {one.place.removeprefix("column '")[:-1]: f"{one}" for one in gone}
     return lost, lines_of(one_error(others), "fields") if others else []
-
-
-def _is_column(place: str) -> bool:
-    return place.startswith("column '") and place.endswith("'")
 
 
 def drawn_recipes(

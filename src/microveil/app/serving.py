@@ -16,6 +16,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,15 +52,10 @@ def serve(
         of_extra(library, extra="app", place="microveil app", purpose="the page is made")
     with _listening() as listener:
         access = Access.fresh(listener.getsockname()[1])
-        answering = (application or _pages())(folder)
+        if application is None:
+            application = import_module("microveil.app.pages").application
+        answering = application(folder)
         asyncio.run(_served(listener, access, answering, open_browser=open_browser, say=say))
-
-
-def _pages() -> Callable[[Folder], Application]:
-    from importlib import import_module
-
-    made: Callable[[Folder], Application] = import_module("microveil.app.pages").application
-    return made
 
 
 @contextlib.contextmanager

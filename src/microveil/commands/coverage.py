@@ -37,10 +37,6 @@ class Way:
     model: Model
     conditions: tuple[Condition, ...]  # what its epsilon takes as given, or leaves out
 
-    def __str__(self) -> str:
-        """Name it in words."""
-        return ", ".join([self.method, *([" or ".join(self.steps)] if self.steps else [])])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:

@@ -115,10 +115,13 @@ def protect_file(
             show=show,
             progress=progress,
         )
+    if public_report:
+        from microveil.report import publishable_report  # pages are loaded where one is made
+
+        how["public_report"] = publishable_report(release)
     release.write(
         folder,
         **how,
-        public_report=_publishable(release) if public_report else None,
         overwrite=overwrite,
         ledger=ledger,
         escape_formulas=escape_formulas,
@@ -137,12 +140,6 @@ def _refuse_in_spark(*said: Any) -> None:
             "Spark reads and writes Parquet, looks for no bounds and makes no pages",
             "leave out the flags that ask for these, or Spark",
         )
-
-
-def _publishable(release: Release) -> str:
-    from microveil.report import publishable_report  # pages are loaded where one is made
-
-    return publishable_report(release)
 
 
 def _page_of(original: polars.DataFrame, progress: Progress) -> Callable[[Release], str]:
@@ -181,8 +178,10 @@ def _release_of(
         raise RequestError("escape_formulas", rule, "leave it out (--escape-formulas)")
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     source, prepared = _settled(path, source, asked, said, beside, progress)
-    if with_measurements:  # the method may have been left to advice
-        _refuse_measurements_of(prepared)
+    for own in prepared.each if with_measurements else ():  # the method may have been advised
+        request = own.request
+        is_synthetic, is_seeded = "new table" in request.method.can, request.seed is not None
+        refuse_measurements(request.method.id, is_synthetic=is_synthetic, is_seeded=is_seeded)
     try:
         planned, drawn = plan_and_draw(prepared, progress)
     except DataError:
@@ -286,16 +285,6 @@ def with_findings(
     notes += warnings_of(found)
     manifest = release.manifest.with_entries(custodian_notes=notes, **entries)
     return replace(release, manifest=manifest)
-
-
-def _refuse_measurements_of(prepared: Prepared) -> None:
-    """Refuse measurements of a request whose methods have none, before anything is drawn."""
-    for request in (part.request for part in prepared.each):
-        refuse_measurements(
-            request.method.id,
-            is_synthetic="new table" in request.method.can,
-            is_seeded=request.seed is not None,
-        )
 
 
 def counted_releases(

@@ -161,26 +161,32 @@ def proposed_column(look: Looked, name: str) -> ProposedColumn:
     one = _Column(look=look, name=name)
     role, remark = _role(one)
     found, is_protected = missing_seen(look.table, name), role in PROTECTED
-    lines: list[Line] = [("", remarks.titled(one_line(one.own.label)))] if one.own.label else []
+    lines: list[Line] = []
+    label = one_line(one.own.label or "")
+    if label:
+        lines.append(("", Remark(comment=label, said=f"The file calls it: {label}.")))
     lines.append((f'role = "{role}"', remark))
     looks = None if one.is_listed else numeric_look_of(look.table, name)
     if looks is not None:
-        lines.append(("", remarks.looks_like(looks)))
+        lines.append(("", Remark(comment=looks, is_seen=True, is_notable=True)))
     stated = f'type = "{one.kind.value}"'
     lines.append((f"# {stated}", remarks.KIND_LEARNT) if one.is_untyped else (stated, None))
     lines += _domain(one, is_protected=is_protected, role=role)
     lines += _missing(one, found)
     lines += _other(one)
     decimals = one.kind is Kind.DECIMAL and not one.is_listed
+    values: list[Any] = []
+    if look.show_values:
+        values = one.numbers if one.kind.is_numeric else one.words
     return ProposedColumn(
         role=role,
         kind=one.kind,
         lines=tuple(lines),
-        label=one_line(one.own.label or ""),
+        label=label,
         by_file=_by_file(one),
         left=tuple(_left(one)) if is_protected else (),
         n_missing=0 if found is None else found.n_missing,
-        n_values=_n_values(one) if look.show_values else None,
+        n_values=len(values) if look.show_values else None,
         step=_step(one) if decimals else None,
         is_untyped=one.is_untyped,
     )
@@ -254,7 +260,8 @@ def _open(one: _Column, *, with_bounds: bool) -> Iterator[Line]:
         yield from _code_list(one)
     if one.kind in remarks.BOUNDS:
         if one.own.bounds is not None:
-            yield "", remarks.bounds_of_file(*one.own.bounds)
+            lower, upper = one.own.bounds
+            yield "", Remark(comment=f"bounds by the file: {lower} to {upper}")
         elif with_bounds:
             yield remarks.BOUNDS[one.kind], None
         if one.look.show_values and one.kind is Kind.WHOLE:
@@ -315,14 +322,16 @@ def _missing(one: _Column, found: Any) -> Iterator[Line]:
     """Say how many cells are missing, and which codes stand for that."""
     look, kind = one.look, one.kind
     if found is not None and found.n_missing:
-        yield "", remarks.missing_cells(found.n_missing, look.table.n_records)
+        lacking = f"{found.n_missing} of {look.table.n_records} cells are missing"
+        yield "", Remark(comment=lacking, is_seen=True)
     codes = look.of("missing_codes", one.name)
     if codes:
         read = ((code, code_for(code, one.name, kind)) for code in codes)
         own = [code if kind is Kind.DATE or held is None else held for code, held in read]
         yield f"missing_codes = {written(own)}", None
     elif one.own.missing_codes:
-        yield "", remarks.codes_of_file(", ".join(map(written, one.own.missing_codes)))
+        listed = ", ".join(map(written, one.own.missing_codes))
+        yield "", Remark(comment=f"of missing answers by the file: {listed}")
     elif found is not None and found.likely_codes:
         listed = f"# missing_codes = {written(found.likely_codes)}" if look.show_values else ""
         yield listed, remarks.likely_codes(len(found.likely_codes))
@@ -363,7 +372,3 @@ def _left(one: _Column) -> Iterator[str]:
         yield from ["categories"] if look.can("categories") and one.words else []
     elif (look.method and "bounds" in look.method.needs) or (one.lacks and look.accepts):
         yield "bounds"
-
-
-def _n_values(one: _Column) -> int:
-    return len(one.numbers) if one.kind.is_numeric else len(one.words)

@@ -152,31 +152,6 @@ def no_order(method: str) -> Remark:
     )
 
 
-def titled(label: str) -> Remark:
-    """Say what the file calls a column."""
-    return Remark(comment=label, said=f"The file calls it: {label}.")
-
-
-def looks_like(clause: str) -> Remark:
-    """Say that text looks like numbers, by the clause of `numeric_look`."""
-    return Remark(comment=clause, is_seen=True, is_notable=True)
-
-
-def missing_cells(n_missing: int, n_records: int) -> Remark:
-    """Say how many cells have no value."""
-    return Remark(comment=f"{n_missing} of {n_records} cells are missing", is_seen=True)
-
-
-def bounds_of_file(lower: object, upper: object) -> Remark:
-    """Say which bounds the file declares."""
-    return Remark(comment=f"bounds by the file: {lower} to {upper}")
-
-
-def codes_of_file(listed: str) -> Remark:
-    """Say which codes stand for missing answers by the file."""
-    return Remark(comment=f"of missing answers by the file: {listed}")
-
-
 def likely_codes(n_codes: int) -> Remark:
     """Say how many values look like codes for missing ones; never which."""
     look = "1 value looks" if n_codes == 1 else f"{n_codes} different values look"
