@@ -151,13 +151,12 @@ def _column(
 ) -> GridColumn:
     """Read a column, round it to its grid and hold it against its domain."""
     is_protected, is_synthetic = request.missing == "protect", "new table" in request.method.can
-    most = request.protected_unit.max_rows
     if attribute.kind_source is Source.LEARNT:
         return untyped_column(table, attribute, clamp=request.outside == "clamp")
     if attribute.is_words:
         keep_missing = is_protected and not attribute.never_missing
         column = words_of_attribute(table, attribute, keep_missing=keep_missing)
-        refuse_few(column, most)
+        check_enough([column], request)
         return column
     column = on_grid(
         numbers_of_attribute(table, attribute, shared=is_synthetic),
@@ -167,8 +166,7 @@ def _column(
         may_be_empty=is_protected,
         may_be_hidden="missing" in request.method.can,
     )
-    if attribute.is_learnt:
-        refuse_few(column, most)
+    check_enough([column], request)
     if is_protected and (attribute.name in table.of_few or _is_of_one(column, units)):
         raise DataError(
             attribute.place,
@@ -178,28 +176,8 @@ def _column(
         )
     if attribute.of_unit and units is not None:
         column = _of_units(column, units, may_be_empty=is_protected)
-    if is_synthetic or is_protected:
-        # How many values there are is for the noise to hide, few ones too.
-        return column.narrowed() if is_synthetic else column
-    check_enough([column], request)
-    # One value alone would also decide the type of a column that is read from text.
-    if column.n_present == 1:
-        raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
-    return column
-
-
-def refuse_few(column: GridColumn, most: int) -> None:
-    """Refuse a column of which one unit's records may be all that have a value.
-
-    They alone would decide what it holds: numbers, dates or text.
-    """
-    if 0 < column.n_present <= most:
-        raise DataError(
-            column.attribute.place,
-            "so few records have a value that those of one person or unit may decide what kind of "
-            "values it holds",
-            "leave it out, or declare what it holds (bounds or categories)",
-        )
+        check_enough([column], request)
+    return column.narrowed() if is_synthetic else column
 
 
 def _is_of_one(column: GridColumn, units: Units | None) -> bool:
@@ -224,19 +202,27 @@ def _of_units(column: GridColumn, units: Units, *, may_be_empty: bool) -> GridCo
 
 
 def check_enough(columns: Iterable[GridColumn], request: Request) -> None:
-    """Refuse attributes that have fewer values than a cluster needs.
+    """Refuse attributes of fewer values than a cluster needs, or than hide what they hold.
 
-    Not where that is for noise to hide, as of a new table.
+    How many values there are is for the noise of a new table to hide, few ones too.
     """
-    if "new table" in request.method.can or request.missing == "protect":
-        return
+    is_hidden = "new table" in request.method.can or request.missing == "protect"
     for column in columns:
-        if column.n_present < request.k:
+        place, n_present = column.attribute.place, column.n_present
+        if column.attribute.is_learnt and 0 < n_present <= request.protected_unit.max_rows:
+            # They alone would decide what it holds: numbers, dates or text.
             raise DataError(
-                column.attribute.place,
-                "it has fewer values than k",
-                "choose a smaller k or leave it out",
+                place,
+                "so few records have a value that those of one person or unit may decide what "
+                "kind of values it holds",
+                "leave it out, or declare what it holds (bounds or categories)",
             )
+        if n_present < request.k and not is_hidden:
+            rule, remedy = "it has fewer values than k", "choose a smaller k or leave it out"
+            raise DataError(place, rule, remedy)
+        # One value alone would also decide the type of a column that is read from text.
+        if n_present == 1 and not is_hidden:
+            raise DataError(place, "one value cannot be hidden among others", "leave it out")
 
 
 def values_outside(prepared: Prepared) -> Iterator[str]:

@@ -116,8 +116,8 @@ def settle(
     except (RequestError, DataError) as error:
         found = problems_of(table, asked)
         # That no method suits says nothing as long as columns lack what all methods need.
-        is_open = asked.get("method") == AUTO and bool(found)
-        problems = Problems(p for p in error.problems if not (is_open and p.place == "method"))
+        is_left = asked.get("method") == AUTO and bool(found)
+        problems = Problems(p for p in error.problems if not (is_left and p.place == "method"))
         problems.extend(found)
         raise one_error(problems) from None
 

@@ -1,7 +1,7 @@
 """A frame of Spark's protected: request, plan and release as of any table, on steps in Spark."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microveil.errors import DataError, EngineError, RequestError
+from microveil.errors import EngineError, RequestError
 from microveil.files.formulas import HARMLESS
 from microveil.methods.base import Choices
 from microveil.methods.centroids import RankedSteps
@@ -19,7 +19,7 @@ from microveil.methods.planned import AttributePlan, Figures, released_numbers
 from microveil.methods.planned import squares_about_rounded as about_rounded
 from microveil.noise.noise import RandomSource
 from microveil.protect.arguments import SPARK
-from microveil.protect.columns import Prepared, check_enough, refuse_few
+from microveil.protect.columns import Prepared, check_enough
 from microveil.protect.draw import Drawn, names_learnt
 from microveil.protect.opening import outlined, prepare
 from microveil.protect.plan import Plan
@@ -155,7 +155,7 @@ def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Prepared, Sp
         outline = replace(outline, n_records=table.n_records, texts=texts)
         columns = cast("tuple[GridColumn, ...]", tuple(table.columns.values()))
         prepared = replace(prepare(outline, request), held=columns)
-        _check_enough(columns, request)
+        check_enough(columns, request)
         yield prepared, table, scratch
     finally:
         scratch.end()
@@ -318,18 +318,6 @@ def _of_categories(column: SparkColumn, choices: Choices, scratch: Scratch) -> t
         return matrix.drawn(column, source)
 
     return Figures.of(matrix, isotonic=False), draw
-
-
-def _check_enough(columns: Iterable[GridColumn], request: Request) -> None:
-    """Refuse a column of fewer values than a cluster needs, and of one value alone."""
-    check_enough(columns, request)
-    for column in columns:
-        if column.attribute.is_learnt:
-            refuse_few(column, 1)
-        is_hidden = request.missing == "protect" or "new table" in request.method.can
-        if column.n_present == 1 and not is_hidden:
-            place, rule = column.attribute.place, "one value cannot be hidden among others"
-            raise DataError(place, rule, "leave it out")
 
 
 def _texts(table: SparkTable, scratch: Scratch) -> Callable[[str, tuple[str, ...]], set[str]]:
