@@ -133,8 +133,8 @@ class Figures:
     figures: dict[str, Any]
 
     @classmethod
-    def of(cls, plan: SinglePlan, *, isotonic: bool) -> Self:
-        """Take down what a plan says; ``isotonic`` as it is drawn."""
+    def of(cls, plan: SinglePlan) -> Self:
+        """Take down what a plan says whose noisy means are not put in order."""
         total_squares, mean = plan.squares_and_mean()
         return cls(
             attribute=plan.attribute,
@@ -145,7 +145,7 @@ class Figures:
             vector_loss=plan.vector_loss,
             total_squares=total_squares,
             squares_about_published_mean=squares_about_rounded(total_squares, mean, plan.n_cells),
-            error=plan.expected_error(isotonic=isotonic),
+            error=plan.expected_error(isotonic=False),
             differing=plan.differing,
             widening=plan.widening,
             squares_within=plan.squares_within,

@@ -123,7 +123,7 @@ def plan_and_draw(
         request = drawing.parts[plan.attribute.name].request
         # What is said of isotonic regression, and of whole records, needs the plans themselves.
         is_needed = request.isotonic or not takes_one_by_one(request)
-        return plan if is_needed else Figures.of(plan, isotonic=False)
+        return plan if is_needed else Figures.of(plan)
 
     planned = plan_of(prepared, drawn)
     refuse_exact_cells(planned)

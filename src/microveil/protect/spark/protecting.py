@@ -213,7 +213,7 @@ def _planned(
             of_clusters = steps.of_clusters(summary, column.attribute, choices)
             values = of_clusters.drawn_means(streams[name], isotonic=False)
             draws[name] = taking(column.attribute, starts, values)
-            plan = Figures.of(of_clusters, isotonic=False)
+            plan = Figures.of(of_clusters)
         else:
             plan, draws[name] = _of_records(column, steps, choices, scratch)
         n_missing = 0 if request.missing == "protect" else column.n_records - column.n_present
@@ -278,7 +278,7 @@ def _of_records(
 
     def of_values(values: Any) -> Figures:
         grid = GridColumn(attribute=attribute, values=values, missing=None)
-        return Figures.of(steps([grid], choices)[0], isotonic=False)
+        return Figures.of(steps([grid], choices)[0])
 
     def add(totals: Any, batch: pa.RecordBatch) -> None:
         values = batch.column(0).to_numpy()
@@ -317,7 +317,7 @@ def _of_categories(column: SparkColumn, choices: Choices, scratch: Scratch) -> t
     def draw(column: GridColumn, _numbers: Whole, source: RandomSource) -> Numbers:
         return matrix.drawn(column, source)
 
-    return Figures.of(matrix, isotonic=False), draw
+    return Figures.of(matrix), draw
 
 
 def _texts(table: SparkTable, scratch: Scratch) -> Callable[[str, tuple[str, ...]], set[str]]:
