@@ -101,21 +101,9 @@ YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Categories:
-    """The domain of an attribute whose values are listed, each a category.
+    """The domain of an attribute whose values are listed: every category, all text or none.
 
-    Attributes
-    ----------
-    values : tuple of str, int or bool
-        Every category that there is, all text or none; methods calculate with positions in it.
-    ordered : bool
-        Whether their order means something: then they are ranks, 0 to M - 1.
-    source : Source
-
-    Examples
-    --------
-    >>> schooling = Categories(values=("none", "school"), ordered=True, source=Source.DECLARED)
-    >>> schooling.n_categories, schooling.grid_bounds
-    (2, (0, 1))
+    Methods calculate with positions in it, which are ranks where their order means something.
     """
 
     values: tuple[str | int, ...]
@@ -356,27 +344,8 @@ class Attribute:
 class Declared:
     """What is publicly declared of a column beside a request: by its file, or by a codebook.
 
-    None of it is read from values; what is not declared is None or empty.
-
-    Attributes
-    ----------
-    label : str or None
-        What the column is called in words.
-    kind : Kind or None
-    role : Role or None
-    bounds : pair of numbers or dates, or None
-    resolution : int, float, Fraction or None
-    categories : mapping
-        Every category that there is, in order, with what it stands for. None is missing.
-    is_ordered : bool
-        Whether their order means something.
-    missing_codes : tuple
-        Codes that stand for a missing value.
-
-    Examples
-    --------
-    >>> Declared(categories={1: "male", 2: "female"}, missing_codes=(9,)).has_domain
-    True
+    None of it is read from values; what is not declared is None or empty. Categories are all that
+    there are, in order, with what they stand for; none of them is missing.
     """
 
     label: str | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from microveil.files.typed import broken
+from microveil.files.checking import broken
 
 PATH = Path("people.parquet")
 HELD = """

@@ -6,9 +6,9 @@ from typing import IO, Any
 
 import polars as pl
 
-from microveil.files.checking import in_our_words
+from microveil.files.checking import broken, in_our_words
 from microveil.files.text import TextFormat
-from microveil.files.typed import Outline, TypedTable, broken, kind_of, opened_by, to_publish
+from microveil.files.typed import Outline, TypedTable, kind_of, opened_by, to_publish
 
 _OF_A_FILE = b"ARROW1"  # what begins otherwise may be the same table as a stream
 
@@ -16,12 +16,12 @@ _OF_A_FILE = b"ARROW1"  # what begins otherwise may be the same table as a strea
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
     """Read a file, or the stream that is stored as one."""
     read = pl.read_ipc if raw.startswith(_OF_A_FILE) else pl.read_ipc_stream
-    return opened_by(read, path, raw, "Arrow IPC")
+    return opened_by(read, path, raw, "whole Arrow IPC")
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
     """Read the schema that a file, or a stream, begins with."""
-    with in_our_words(lambda error: broken(path, "Arrow IPC", error)):
+    with in_our_words(lambda error: broken(path, "whole Arrow IPC", error)):
         with path.open("rb") as file:
             is_file = file.read(len(_OF_A_FILE)) == _OF_A_FILE
         schema = pl.read_ipc_schema(path) if is_file else pl.read_ipc_stream(path, n_rows=0).schema

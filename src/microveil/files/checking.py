@@ -3,6 +3,7 @@
 All of it is refused at once, by column and line, each with its remedy and none with a value.
 """
 
+import errno
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -94,6 +95,23 @@ def each(work: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
     if refused:
         raise one_error(refused)
     return done
+
+
+def broken(
+    path: Path,
+    title: str,
+    error: BaseException | None = None,
+    remedy: str = "export the table again; name it .csv if it is text",
+) -> FileError:
+    """Return the error about a file that cannot be read, or that may not be opened by a limit."""
+    # polars tells in words that the process may open no more files.
+    is_limit = isinstance(error, OSError) and error.errno == errno.EMFILE
+    signs = ("TooManyOpenFiles", f"(os error {errno.EMFILE})")
+    if is_limit or any(sign in str(error) for sign in signs):
+        rule = "the process must be allowed one more open file, and has as many open as it may"
+        return FileError(str(path), rule, "raise the limit (ulimit -n), or close other files")
+    rule = f"the file must be {title}, and it is broken or something else"
+    return FileError(str(path), rule, remedy)
 
 
 def check_filled(path: Path, raw: bytes) -> None:

@@ -21,6 +21,7 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files.checking import (
     Misfit,
+    broken,
     check_filled,
     check_records,
     fitting,
@@ -36,6 +37,7 @@ from microveil.files.text_columns import TextTable
 from microveil.files.writing import UnwritableError, stored
 from microveil.table.memory import check_reading
 
+_TITLE = "a whole Excel workbook"
 _MOST_WHOLE = 2.0**63
 _MIDNIGHT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00$"
 _DAY = 86_400_000  # milliseconds
@@ -56,7 +58,7 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
     logging.getLogger("fastexcel").setLevel(logging.CRITICAL)
     check_filled(path, raw)
     _check_cells(path, raw)
-    with in_our_words(lambda _error: _broken(path)):
+    with in_our_words(lambda error: broken(path, _TITLE, error)):
         book = library.read_excel(raw)
         sheets = [_cells(path, book, number) for number in range(len(book.sheet_names))]
     filled = [sheet for sheet in sheets if sheet.height]
@@ -104,7 +106,7 @@ def _line(record: int) -> str:
 def _check_cells(path: Path, raw: bytes) -> None:
     """Refuse a workbook that is too large unpacked, or shows errors or formulas without a value."""
     with (
-        in_our_words(lambda _error: _broken(path)),
+        in_our_words(lambda error: broken(path, _TITLE, error)),
         zipfile.ZipFile(io.BytesIO(raw)) as archive,
     ):
         parts = archive.infolist()
@@ -129,11 +131,6 @@ def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
     if len(content) != part.file_size:
         raise zipfile.BadZipFile
     return content
-
-
-def _broken(path: Path) -> FileError:
-    rule = "the file must be a whole Excel workbook, and it is broken or something else"
-    return FileError(str(path), rule, "export the table again; name it .csv if it is text")
 
 
 def _cells(path: Path, book: Any, number: int) -> pl.DataFrame:

@@ -12,12 +12,11 @@ from urllib.parse import unquote, urlsplit
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.checking import in_our_words
+from microveil.files.checking import broken, in_our_words
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import (
     Outline,
     TypedTable,
-    broken,
     check_no_pattern,
     kind_of,
     opened_by,
@@ -38,7 +37,7 @@ _LEVEL = pl.CompatLevel.oldest()
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
     """Read a file."""
-    return opened_by(pl.read_parquet, path, raw, "Parquet", pl.scan_parquet)
+    return opened_by(pl.read_parquet, path, raw, "whole Parquet", pl.scan_parquet)
 
 
 def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> TypedTable:  # noqa: ARG001
@@ -109,7 +108,7 @@ def _n_records(files: list[Path], outlines: list[pl.LazyFrame]) -> int:
 
 def _whole(path: Path) -> AbstractContextManager[None]:
     """Refuse a file that polars cannot read."""
-    return in_our_words(lambda error: broken(path, "Parquet", error))
+    return in_our_words(lambda error: broken(path, "whole Parquet", error))
 
 
 def write(frame: pl.DataFrame | pl.LazyFrame, file: IO[bytes], **_how: Any) -> None:

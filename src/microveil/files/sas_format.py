@@ -10,6 +10,7 @@ from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import statistical
+from microveil.files.checking import broken
 from microveil.files.formats import SAS
 from microveil.files.statistical import Column, LabelledFile, Package
 from microveil.files.text import TextFormat
@@ -60,8 +61,7 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
         _check_blocks(path, raw)
         return statistical.opened(_TRANSPORT, path, raw, text)
     if path.name.lower().endswith(".xpt") and raw:
-        rule = "the file must be whole SAS transport, and it is broken or something else"
-        raise FileError(str(path), rule, "export the table again")
+        raise broken(path, "whole SAS transport", remedy="export the table again")
     return statistical.opened(_SAS, path, raw, text)
 
 

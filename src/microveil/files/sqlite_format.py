@@ -20,7 +20,7 @@ import polars as pl
 import polars.selectors as cs
 
 from microveil.errors import FileError
-from microveil.files.checking import check_filled, each, in_our_words
+from microveil.files.checking import broken, check_filled, each, in_our_words
 from microveil.files.databases import Refused, identifier, literal, one_of
 from microveil.files.formats import EXACT, SQLITE
 from microveil.files.text import TextFormat, quoted
@@ -125,8 +125,8 @@ def _reading(path: Path, place: str, raw: bytes | None = None) -> Iterator["_Rea
 
 
 def _broken(path: Path) -> FileError:
-    rule = "the file must be a whole SQLite database, and it is broken or something else"
-    return FileError(str(path), rule, "copy it again while no program writes to it")
+    remedy = "copy it again while no program writes to it"
+    return broken(path, "a whole SQLite database", remedy=remedy)
 
 
 class _Reading:

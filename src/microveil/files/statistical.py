@@ -14,6 +14,7 @@ import polars as pl
 from microveil.errors import FileError, RequestError
 from microveil.files.checking import (
     Misfit,
+    broken,
     check_filled,
     check_records,
     fitting,
@@ -133,8 +134,7 @@ def _unread(package: Package, path: Path, error: BaseException) -> FileError:
     if isinstance(error, UnicodeDecodeError) or "invalid byte sequence" in str(error):
         rule = "text must be in the encoding that the file says, and some is not"
         return FileError(str(path), rule, "pass another encoding, often --encoding cp1252")
-    rule = f"the file must be whole {package.title}, and it is broken or something else"
-    return FileError(str(path), rule, "export the table again")
+    return broken(path, f"whole {package.title}", error, "export the table again")
 
 
 def _codec(text: TextFormat | None, package: Package) -> str | None:

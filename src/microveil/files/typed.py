@@ -1,6 +1,5 @@
 """Tables whose files say what their columns are: read whole, and what of them is written."""
 
-import errno
 import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import TypeVar
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.checking import check_filled, check_records, in_our_words
+from microveil.files.checking import broken, check_filled, check_records, in_our_words
 from microveil.files.formats import Cells
 from microveil.schema import Kind
 from microveil.table import Labels
@@ -83,23 +82,6 @@ def opened_by(
             check_reading(path, len(raw), cells)
         frame = read(io.BytesIO(raw))
     return TypedTable(without_metadata(path, frame))
-
-
-def broken(path: Path, title: str, error: BaseException) -> FileError:
-    """Return the error about a file that a reader of its format cannot read, by what that says."""
-    if _has_no_files_left(error):
-        rule = "the process must be allowed one more open file, and has as many open as it may"
-        return FileError(str(path), rule, "raise the limit (ulimit -n), or close other files")
-    rule = f"the file must be whole {title}, and it is broken or something else"
-    return FileError(str(path), rule, "export the table again; name it .csv if it is text")
-
-
-def _has_no_files_left(error: BaseException) -> bool:
-    """Whether the process may open no more files; polars tells it in words."""
-    if isinstance(error, OSError) and error.errno is not None:
-        return error.errno == errno.EMFILE
-    words = str(error)
-    return "TooManyOpenFiles" in words or f"(os error {errno.EMFILE})" in words
 
 
 def check_no_pattern(path: Path, names: Iterable[str]) -> None:
