@@ -3,7 +3,7 @@
 import pytest
 
 from command import run
-from microveil.cli import application
+from microveil.cli import measuring
 
 ASKED = ("reproduce", "a-paper", "--data", "a=a.csv", "--data", "b=b.csv", "-o", "out")
 PACKAGE = """
@@ -26,7 +26,7 @@ def stand_in(tmp_path, monkeypatch):
 
 def test_without_the_papers_the_command_says_what_is_missing(tmp_path, monkeypatch):
     """It names the package, how to install it, from a clone too, and writes nothing."""
-    monkeypatch.setattr(application, "entry_points", lambda **_: ())
+    monkeypatch.setattr(measuring, "entry_points", lambda **_: ())
     done = run(*ASKED, folder=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
