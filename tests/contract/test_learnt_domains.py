@@ -66,7 +66,7 @@ def test_one_command_needs_no_declaration(tmp_path):
     guarantee = mv.Guarantee.read(tmp_path / "out" / "guarantee.json")
     assert guarantee.scopes.row.keeps(3, 1e-9)
     assert not guarantee.conditions
-    assert "was learnt from the table, within the budget" in guarantee.statement()
+    assert "was learnt from the table where nobody declared it" in guarantee.statement()
     files = [path.read_text("utf-8", errors="ignore") for path in (tmp_path / "out").iterdir()]
     assert not any("Xanadu" in text for text in files)
 

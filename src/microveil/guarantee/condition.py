@@ -25,7 +25,8 @@ OF_REQUESTS = frozenset(
 )
 FURTHER = {
     Model.DIFFERENTIAL_PRIVACY: "Every further release of the same people, a rerun of this one "
-    "included, adds its epsilon to this one's. The custodian's ledger of releases counts them.",
+    "included, adds its epsilon to this one's, so that the factors multiply, and its delta. The "
+    "custodian's ledger is a list that counts them.",
     Model.INDIVIDUAL: "Every further release of the same people, a rerun of this one included, "
     "can be compared with this one. Epsilons of individual differential privacy do not bound what "
     "two releases show together: a ledger of releases counts them and adds nothing up.",

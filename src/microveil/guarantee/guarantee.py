@@ -337,6 +337,7 @@ def statement_of(contents: Mapping[str, Any]) -> Document:
         figure=lambda exact: "" if exact is None else six_digits(Fraction(exact)),
         is_numeric=lambda kind: Kind(kind).is_numeric,
         listed=listed,
+        one_in=lambda exact: f"1 in {math.floor(1 / Fraction(exact)):,}",
         model_in_words=lambda name, *, of_centroids=False: (
             Model(name).of_centroids if of_centroids else Model(name).in_words
         ),

@@ -477,8 +477,9 @@ def _position(given: Any, kind: Kind) -> Fraction | None:
 
 
 _NOBODY = (
-    "Every row is synthetic, drawn from noisy counts: none is a person or follows one. A row that "
-    "looks like somebody is a coincidence."
+    "Every row is synthetic, drawn from counts to which random errors were added: none was copied "
+    "or altered from a person's. A row can equal somebody's by coincidence. The rows tell about "
+    "the people as a group, and about a single one no more than the promise says."
 )
 _MEASURED = (
     "Distributions, and the tables of pairs of attributes that were measured, follow the original "
@@ -495,14 +496,15 @@ _CONCENTRATED = (
     "epsilon and delta (Canonne, Kamath and Steinke 2020)."
 )
 _LEARNT = (
-    "What was not declared was learnt from the table, within the budget: categories, numbers that "
-    "many records share, and the bounds and decimals of numbers. A category that few records have "
-    "is released as 'other'. For each person, the chance that a label which only they have is "
-    "shown is at most a tenth of delta. Numbers of up to 16 steps from 0 are taken to be public"
-    "{came}. Drawn numbers reach at most four times as far from 0 as the outermost number that was "
-    "learnt."
+    "Which values a column may have was learnt from the table where nobody declared it, and the "
+    "epsilon pays for that, too: categories, numbers that many records share, and the bounds and "
+    "decimals of numbers. A category that few records have is released as 'other'. For each "
+    "person, the chance that a label which only they have is shown is at most a tenth of delta. "
+    "That small whole numbers (up to 16 steps of a column's decimals from 0) may occur is taken to "
+    "be public, how many people have them is not.{came} Drawn numbers reach at most four times as "
+    "far from 0 as the outermost number that was learnt."
 )
-_CAME = ", and so are the kind and the type of {}"
+_CAME = " The kind and the type of {} are taken to be public, too."
 _KINDS = (
     "What kind of values a column of the file holds (whole numbers, decimals, dates, true and "
     "false, or text) was learnt within the budget, too. Each cell was read by itself, and one that "
