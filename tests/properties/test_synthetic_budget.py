@@ -267,13 +267,13 @@ class Watch:
 
     def cost(self, plan, n_records, **kind):
         """What was asked: of one column each noise is on one table, which is looked at in parts."""
-        rates = [
-            depth.rates
-            for part in plan.attributes
-            for depth in part.depths
-            if [median_weights(rate, n_records).tolist() for rate in depth.rates] in self.weights
-        ]
-        assert len(rates) == len(self.weights)
+        planned = {depth.rates for part in plan.attributes for depth in part.depths}
+        by_weights = {
+            str([median_weights(rate, n_records).tolist() for rate in rates]): rates
+            for rates in planned
+        }
+        # What is cut with other weights than the plan has is an error.
+        rates = [by_weights[str(weights)] for weights in self.weights]
         pairs = None if plan.tables is None else plan.tables.noise
         own = {id(noise): noise for noise in self.noises if noise is not pairs}
         known = {

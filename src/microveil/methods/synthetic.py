@@ -47,8 +47,10 @@ PARTS = {
     "target": (Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)),
 }
 # Where a domain is learnt: of delta for thresholds, and of a number's share for counts of single
-# values and for its decimals.
+# values and for its decimals. For single values twice as much where cuts of so many levels are as
+# deep all the same: then more of the values that many records share are found.
 OF_THRESHOLDS, ATOMS, DECIMALS = Fraction(1, 10), Fraction(15, 100), Fraction(5, 100)
+DEEP = 5
 # And for what kind of values a column holds; more where all records would stand out less than by
 # so many deviations: as large as that none needs to be of a table that cells are counted of.
 OF_KINDS, ALL_STAND_OUT = Fraction(2, 100), 6
@@ -261,7 +263,13 @@ class _Planning:
         if attribute.resolution_source is Source.LEARNT:
             bare = replace(bare, decimals=budget.noise(share * DECIMALS))
             share *= 1 - DECIMALS
-        atoms, left = budget.noise(share * ATOMS), share * (1 - ATOMS)
+        deepest = [
+            self._depths(budget, share * (1 - part), is_blind=is_blind)[:1]
+            for part in (ATOMS, 2 * ATOMS)
+        ]
+        levels, levels_left = (sum(len(own.rates) for own in found) for found in deepest)
+        of_atoms = share * ATOMS * (2 if levels == levels_left >= DEEP else 1)
+        atoms, left = budget.noise(of_atoms), share - of_atoms
         learning = self._of_atoms(attribute, atoms)
         depths = () if learning is None else self._depths(budget, left, is_blind=is_blind)
         if depths:
