@@ -30,6 +30,13 @@ PART = re.compile(
 )
 
 
+def words() -> list[str]:
+    """Say what the words of the page mean, as the page itself does."""
+    from microveil.app.words import GLOSSARY
+
+    return "\n\n".join(f"**{word}**: {said}" for word, said in GLOSSARY.items()).splitlines()
+
+
 def layers() -> list[str]:
     """Make the table of layers of the contract on imports, the lowest first."""
     rules = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
@@ -306,6 +313,7 @@ PARTS: Mapping[str, Callable[[], list[str]]] = {
     "methods": methods,
     "round-trips": round_trips,
     "slow-tests": slow_tests,
+    "words": words,
 }
 
 

@@ -46,3 +46,50 @@ MISSING: Mapping[str, str] = {
     "keep": "They stay empty, and everybody sees whose they are",
     "protect": "Protect them: having no value is a value like another",
 }
+# What words mean: docs/glossary.md says the same, by docs/made.py.
+GLOSSARY: Mapping[str, str] = {
+    "attribute": (
+        "A column of the table. Identifiers and weights are left out of a release; what others "
+        "know of a person (a quasi-identifier) and what is confidential is protected."
+    ),
+    "domain": (
+        "The values an attribute can have: bounds or categories, declared as publicly known or "
+        "learnt within the budget. Not the least and greatest value of the table."
+    ),
+    "resolution": "The step to which an attribute's values are rounded: 1, or 0.01 for cents.",
+    "unit": (
+        "All records with one value of a column, such as those of a household: protected "
+        "together. Else a unit is a record."
+    ),
+    "epsilon": (
+        "The budget: what one person's data can change in what is published, any probability by "
+        "a factor of at most e^epsilon. What is spent on the same people adds up."
+    ),
+    "delta": (
+        "By how much a probability may exceed what epsilon allows: a little for a new table, 0 "
+        "for all other methods."
+    ),
+    "scope": (
+        "What may be looked at. Row: the released rows. Vector: all values of each attribute, "
+        "without knowing which row is whose. Cluster: the values of groups that are taken as "
+        "given."
+    ),
+    "condition": (
+        "What an epsilon takes as given or leaves out, the noise scales of this table for "
+        "example. The guarantee lists every one."
+    ),
+    "k": "The least number of records that are represented together.",
+    "guarantee": (
+        "What a release promises: the model, epsilon, scopes and conditions. It holds nothing "
+        "that depends on the data."
+    ),
+    "release": "The protected table with its guarantee.",
+    "custodian": (
+        "Whoever holds the original table and answers for its release. The custodian's folder "
+        "holds what depends on the data and is not for publication."
+    ),
+    "recipe": (
+        "A file that says what is to be done with a table of a certain form, so that every "
+        "month's table is treated alike."
+    ),
+}
