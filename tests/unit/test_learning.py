@@ -309,22 +309,6 @@ def test_what_is_no_classifier_is_refused(estimator):
         compare_classification(original, original, classes, estimator=estimator)
 
 
-def test_tables_that_do_not_correspond_are_refused():
-    """Attributes, kinds and lengths, seeds and tables, classes and records."""
-    original, classes = people()
-    for table in (
-        {"A": original["A"]},
-        {**original, "B": ["x"] * 300},
-        {name: column[:200] for name, column in original.items()},
-    ):
-        with pytest.raises(DataError, match="as in the original"):
-            compare_classification(original, table, classes, estimator=TREE)
-    with pytest.raises(RequestError, match="as many as tables"):
-        compare_classification(original, [original] * 3, classes, estimator=TREE)
-    with pytest.raises(DataError, match="every record"):
-        compare_classification(original, original, classes[:200], estimator=TREE)
-
-
 @pytest.mark.parametrize(
     "classes", [["x"] * 300, [""] * 300, ["x"] * 200 + ["y"] * 100, ["x"] + [""] * 299]
 )

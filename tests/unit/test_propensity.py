@@ -180,7 +180,6 @@ def test_records_with_a_missing_cell_are_left_out_and_counted():
     holed["A"][5] = math.nan
     text_holed = text.copy()
     text_holed[[5, 9]] = ""
-    with_none = [None if word == "" else word for word in text_holed.tolist()]
     kept = np.delete(np.arange(60), [5, 9])
     found = propensity({**original, "G": text}, {**holed, "G": text_holed})
     expected = propensity(
@@ -189,7 +188,6 @@ def test_records_with_a_missing_cell_are_left_out_and_counted():
     )
     assert (found.n_original, found.n_protected, found.n_left_out) == (60, 58, 2)
     assert found.pmse == pytest.approx(expected.pmse)
-    assert found == propensity({**original, "G": text}, {**holed, "G": with_none})
 
 
 def test_the_fit_of_rare_members_and_far_values_converges():
@@ -233,13 +231,9 @@ def test_constants_are_no_parameters_whatever_their_rounding(value):
 @pytest.mark.parametrize(
     ("original", "protected", "match"),
     [
-        ({"A": [1.0, 2]}, {"B": [1.0, 2]}, "at least one"),
-        ({"A": [1.0], "B": [1.0]}, {"A": [1.0]}, "both tables"),
-        ({"A": [1.0, 2]}, {"A": ["1", "2"]}, "both tables"),
+        ({"A": [1.0, 2]}, {"A": ["1", "2"]}, "text in both tables"),
         ({"A": [1.0, 2]}, {"A": [math.nan] * 2}, "without a missing cell"),
         ({"A": [1.0]}, {"A": [2.0]}, "fewer than records"),
-        ({}, {}, "at least one"),
-        ({"A": []}, {"A": []}, "at least one"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(original, protected, match):

@@ -290,16 +290,9 @@ def test_log_odds_of_records_told_for_certain_are_undetermined():
     assert not math.isnan(found.coefficients[1].original.value)
 
 
-def test_whole_numbers_truth_values_and_none_are_numbers():
-    """Lists with None too."""
-    table = {"Y": [1, 4, 2, 5, 9, None], "B": [True, False, True, False, True, False]}
-    assert compare_regressions(table, table, "Y ~ B").n_original == 5
-
-
 @pytest.mark.parametrize(
     ("change", "formula", "logistic", "match"),
     [
-        ({}, "Y ~ AGE", False, "no column 'AGE'"),
         ({"G": np.arange(200.0)}, "Y ~ G", False, "text in both tables or numbers in both"),
         ({}, "G ~ A", False, "must be numbers"),
         ({}, "Y ~ A", True, "0 or 1"),
@@ -307,12 +300,7 @@ def test_whole_numbers_truth_values_and_none_are_numbers():
         ({}, "Y ~ C(A)*C(B)", False, "at most 1000"),
         ({}, "Y ~ 0 + C(A)", False, "more complete records"),
         ({"A": np.full(200, math.inf)}, "Y ~ A", False, "finite"),
-        ({"A": np.ones(7)}, "Y ~ A", False, "one length"),
-        ({"A": np.ones((200, 2))}, "Y ~ A", False, "numbers or text"),
-        ({"A": [[1], [2, 3]]}, "Y ~ A", False, "numbers or text"),
-        ({"A": np.array(["2020-01-01"] * 200, "M8[D]")}, "Y ~ A", False, "numbers or text"),
-        ({"A": ["a", 5.0] * 100}, "Y ~ A", False, "text in both"),
-        ({"A": np.array(["secret", 5.0] * 100, object)}, "Y ~ A", False, "numbers or text"),
+        ({"A": ["secret", 5.0] * 100}, "Y ~ A", False, "text in both"),
     ],
 )
 def test_tables_that_do_not_fit_the_formula_are_refused(change, formula, logistic, match):

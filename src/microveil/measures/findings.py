@@ -9,6 +9,7 @@ words. An assessment says more, of more records; what is said of a plan alone is
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -72,10 +73,9 @@ def release_findings(
 ) -> dict[str, Any]:
     """Find out about a release what information loss does not show: for the custodian alone.
 
-    ``attributes`` were protected, and the rows of those ``in_place``, by default of all, stand
-    where the original's do: by these records are linked, unless ``linkage`` says why not.
-    ``categories`` are attributes in no order (None), or with their words in order. ``codes`` stand
-    for missing values in the original and in the release. So many attributes are at hand at a time.
+    Records are linked by the attributes ``in_place``, whose rows stand where the original's do,
+    unless ``linkage`` says why not. ``categories`` are attributes in no order (None), or with their
+    words in order. ``codes`` stand for missing values in the original and in the release.
     """
     names, released = list(attributes), open_table(protected, codes[1])
     before = open_beside(original, released, codes[0])
@@ -146,11 +146,11 @@ def _moved_most(name: str, shares: Floats, after: Floats, is_zero: Flags) -> dic
 
 def _worst(moved: Mapping[str, Moved]) -> dict[str, Any] | None:
     """Return the attribute whose distribution moved most."""
-    name = max(moved, key=lambda name: moved[name][0].distance, default=None)
-    if name is None:
-        return None
-    move, measure, _ = moved[name]
-    return {"attribute": name, "distance": move.distance, "measure": measure}
+    found = [
+        {"attribute": name, "distance": move.distance, "measure": measure}
+        for name, (move, measure, _) in moved.items()
+    ]
+    return max(found, key=itemgetter("distance"), default=None)
 
 
 def _relations(both: Opened, names: Sequence[str]) -> Relations:
@@ -240,7 +240,7 @@ def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
     """Say how many records were found again, beside the interval and chance."""
     linked = found["linkage"]
     if linked is None:
-        return KeyFigure(name=FOUND_AGAIN, value=f"not measured: {found['not_linked']}")
+        return KeyFigure(FOUND_AGAIN, f"not measured: {found['not_linked']}")
     n_sampled, n_records = linked["n_sampled"], linked["n_records"]
     low, high = linked["interval"]
     return found_again(

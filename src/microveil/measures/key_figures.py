@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from microveil.guarantee import Guarantee
-from microveil.measures.base import Figure, Measure, Measured
+from microveil.measures.base import Figure, Measure, Measured, result_in
 from microveil.measures.closest_records import CLOSEST, ClosestRecords
 from microveil.measures.column_moves import LARGEST_MOVE, ColumnMove, moved_most
 from microveil.measures.distributions import ONE_WAY, TOTAL_VARIATION, TWO_WAY
@@ -22,7 +22,7 @@ PROTECTED = "the protected attributes"
 Taken = Mapping[str, Measured]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class KeyFigure:
     """A figure that never stands without its meaning."""
 
@@ -65,12 +65,14 @@ def key_figures(
     measured: Taken, guarantee: Guarantee | None, *, paired: bool
 ) -> tuple[KeyFigure, ...]:
     """Return what is promised, the loss, the worst attribute, who is found again, pairs kept."""
+    relations = result_in(measured.values(), Relations)
+    kept = () if relations is None else (relations.lines[0].partition(": ")[2].rstrip("."),)
     return (
-        KeyFigure(name="promised", value=promised(guarantee) or "not known"),
+        KeyFigure("promised", promised(guarantee) or "not known"),
         _lost(measured) if paired else _varied(measured),
         _worst(measured),
         _found(measured) if paired else _closest(measured),
-        *_kept(measured),
+        *(KeyFigure(PAIRS_KEPT.label, words) for words in kept),
     )
 
 
@@ -88,11 +90,10 @@ def distances_of(measure: Measure) -> str:
 
 def n_sampled(measured: Taken) -> dict[str, int]:
     """Return how many records were linked by each linkage that took a sample of them."""
-    linked = {name: one.result for name, one in measured.items()}
     return {
-        name: one.n_records
-        for name, one in linked.items()
-        if isinstance(one, RecordLinkage) and one.is_of_sample
+        name: one.result.n_records
+        for name, one in measured.items()
+        if isinstance(one.result, RecordLinkage) and one.result.is_of_sample
     }
 
 
@@ -123,19 +124,16 @@ def most_moved(
 def found_again(linked: Figure, *, who: str, distances: str, known: str = PROTECTED) -> KeyFigure:
     """Say how many records were found again, beside the interval and chance."""
     return KeyFigure(
-        name=FOUND_AGAIN,
-        value=f"{figure(linked.value)} % of {who} records, "
-        f"95 % interval {figures_to(linked.interval)} %",
-        meaning=f"by who knows all original values of {known}; distances {distances}; "
+        FOUND_AGAIN,
+        f"{figure(linked.value)} % of {who} records, 95 % interval {figures_to(linked.interval)} %",
+        f"by who knows all original values of {known}; distances {distances}; "
         f"by chance {figure(linked.beside)} %",
     )
 
 
 def _figure(name: str, value: str | None, meaning: str, why: str) -> KeyFigure:
     """Return a figure, or say why it was not measured."""
-    if not value:
-        return KeyFigure(name=name, value=f"not measured: {why}")
-    return KeyFigure(name=name, value=value, meaning=meaning)
+    return KeyFigure(name, value, meaning) if value else KeyFigure(name, f"not measured: {why}")
 
 
 def _known(measured: Taken, *measures: Measure) -> Measured | None:
@@ -179,26 +177,16 @@ def _found(measured: Taken) -> KeyFigure:
 
 def _closest(measured: Taken) -> KeyFigure:
     """Say how near rows come to records, beside how near people who were left out come."""
-    taken = measured.get(CLOSEST.id)
-    near: ClosestRecords | None = None if taken is None else taken.result
+    near = result_in(measured.values(), ClosestRecords)
     if near is None or not near.is_enough:
         why = "no row, or not even two records, are without a gap" if near is None else near.basis
         return _figure(CLOSEST.head, None, "", why)
     return KeyFigure(
-        name=CLOSEST.head,
-        value=f"{figure(near.released.value)} standard deviations away",
-        meaning=f"the median of {near.basis} released rows without gaps; of a person left out "
+        CLOSEST.head,
+        f"{figure(near.released.value)} standard deviations away",
+        f"the median of {near.basis} released rows without gaps; of a person left out "
         f"{figure(near.left_out.value)}; {CLOSEST.explanation}",
     )
-
-
-def _kept(measured: Taken) -> tuple[KeyFigure, ...]:
-    taken = measured.get(PAIRS_KEPT.id)
-    relations: Relations | None = None if taken is None else taken.result
-    if relations is None:
-        return ()
-    words = relations.lines[0].partition(": ")[2]
-    return (KeyFigure(name=PAIRS_KEPT.label, value=words.rstrip(".")),)
 
 
 def promised(guarantee: Guarantee | None) -> str | None:

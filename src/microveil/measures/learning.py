@@ -96,7 +96,9 @@ class ClassificationTask:
         With ``classes`` of its own a table has other records than the original: its first ones
         are trained on, as large a share; classes that the original does not have take no part.
         """
-        columns = self._columns(table, as_long=classes is None)
+        columns = checked_attributes(
+            {name: table[name] for name in self.original}, "protected data"
+        )
         complete = complete_records(columns)
         if classes is None:
             own, train = self.classes, self.train[complete[self.train]]
@@ -145,20 +147,6 @@ class ClassificationTask:
         place = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
         return np.where(self.values[place] == column, place, -1).astype(np.int64)
 
-    def _columns(self, table: Mapping[str, ArrayLike], *, as_long: bool) -> Attributes:
-        columns = checked_attributes(
-            {name: table[name] for name in self.original if name in table}, "protected data"
-        )
-        for name, column in self.original.items():
-            found = columns.get(name, np.empty(0, dtype=np.bool_))
-            if found.dtype.kind != column.dtype.kind or (as_long and len(found) != len(column)):
-                raise DataError(
-                    f"protected data, '{name}'",
-                    "it must be there as in the original, as numbers or as text, record by record",
-                    "pass the same records in the same order, numbers as numbers",
-                )
-        return columns
-
     def _matrix(self, columns: Attributes, records: Whole) -> Floats:
         """Return attributes as numbers; categories as a column of 0 and 1 each."""
         known = self.categories
@@ -181,10 +169,6 @@ def classification_task(
     columns = checked_attributes({**original}, "original data")
     wanted = checked_attributes({"class attribute": classes}, "original data")
     (column,) = wanted.values()
-    if len(column) != len(next(iter(columns.values()))):
-        raise DataError(
-            "classes", "every record of the original must have one", "pass one array of its length"
-        )
     taking_part = np.flatnonzero(complete_records(columns) & complete_records(wanted))
     values, codes = np.unique(column[taking_part], return_inverse=True)
     n_train = len(taking_part) * TRAINED_ON // 100
@@ -341,10 +325,6 @@ def compare_classification(
         )
     chosen = tuple(seeds)
     tables = [protected] * len(chosen) if isinstance(protected, Mapping) else list(protected)
-    if not chosen or len(tables) != len(chosen):
-        raise RequestError(
-            "seeds", "there must be one or more, as many as tables", "pass a seed to each table"
-        )
     task = classification_task(original, classes, estimator=estimator)
     after, before = (
         np.stack(

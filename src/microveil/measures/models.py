@@ -104,45 +104,19 @@ Attributes = dict[str, NDArray[Any]]
 
 
 def checked_attributes(table: Mapping[str, ArrayLike], place: str) -> Attributes:
-    """Return columns of one length as numbers or as text; None is a missing cell."""
-    columns = {name: _checked(values, f"{place}, '{name}'") for name, values in table.items()}
-    lengths = {len(column) for column in columns.values()}
-    if len(lengths) != 1 or lengths == {0}:
-        raise DataError(
-            place,
-            "it needs at least one record and one attribute, and columns of one length",
-            "pass arrays of shape (n_records,) by name",
-        )
+    """Return columns as text or as numbers of which models can take squares."""
+    columns = {name: np.asarray(values) for name, values in table.items()}
+    for name, column in columns.items():
+        if column.dtype.kind == "U":
+            continue
+        columns[name] = column.astype(np.float64)
+        if np.any(np.abs(columns[name]) > LARGEST_VALUE):
+            raise DataError(
+                f"{place}, '{name}'",
+                "values must be finite and at most 1e140 in size",
+                "leave such records out, or mark the cells as missing",
+            )
     return columns
-
-
-def _checked(values: ArrayLike, place: str) -> NDArray[Any]:
-    try:
-        column = _typed(np.asarray(values))
-    except (TypeError, ValueError):
-        column = np.empty((0, 0))
-    if column.ndim != 1:
-        raise DataError(
-            place, "a column must be numbers or text", "pass an array of shape (n_records,)"
-        )
-    if column.dtype.kind == "f" and np.any(np.abs(column) > LARGEST_VALUE):
-        raise DataError(
-            place,
-            "values must be finite and at most 1e140 in size",
-            "leave such records out, or mark the cells as missing",
-        )
-    return column
-
-
-def _typed(column: NDArray[Any]) -> NDArray[Any]:
-    """Return text as text and anything else as float64, if it can be."""
-    if column.dtype.kind in "UT":
-        return column.astype(np.str_)
-    if column.dtype.kind not in "biufO":
-        raise TypeError
-    if column.dtype.kind == "O" and all(isinstance(v, str | None) for v in column.tolist()):
-        return np.array([value or "" for value in column.tolist()], dtype=np.str_)
-    return column.astype(np.float64)
 
 
 def of_one_kind(name: str, before: NDArray[Any], after: NDArray[Any]) -> None:

@@ -33,6 +33,7 @@ from microveil.measures.models import (
     complete_records,
     fit_logistic,
     indicators,
+    of_one_kind,
 )
 from microveil.measures.values import Floats, as_json
 
@@ -91,9 +92,9 @@ def propensity(
     numbers and products of attributes, which compares variances and covariances. Snoke et al.
     interact the attributes only; the squares are ours, as noise and clusters show in variances.
     """
-    shared = {name: protected[name] for name in original if name in protected}
     pooled, member, n_left_out = _pooled(
-        checked_attributes(original, "original data"), checked_attributes(shared, "protected data")
+        checked_attributes(original, "original data"),
+        checked_attributes(protected, "protected data"),
     )
     basis = basis_of(_design(pooled, order))
     fit = fit_logistic(basis, member)
@@ -115,12 +116,7 @@ def propensity(
 def _pooled(original: Attributes, protected: Attributes) -> tuple[Attributes, Floats, int]:
     """Put complete records together, and say which are released and how many are left out."""
     for name, column in original.items():
-        if name not in protected or column.dtype.kind != protected[name].dtype.kind:
-            raise DataError(
-                f"column '{name}'",
-                "both tables must have it, as numbers or as text",
-                "compare the attributes that both have",
-            )
+        of_one_kind(name, column, protected[name])
     complete = [complete_records(table) for table in (original, protected)]
     counts = [int(present.sum()) for present in complete]
     if 0 in counts:
@@ -149,7 +145,7 @@ def _design(pooled: Attributes, order: int) -> Floats:
         raise DataError(
             "attributes",
             f"a model of their order must have at most {MOST_TERMS} terms, and fewer than records",
-            "pass order=1, or leave out attributes with many categories",
+            "leave out attributes with many categories",
         )
     blocks = [
         indicators(own, levels[name][1:]) if name in levels else _standardised(own)

@@ -65,11 +65,10 @@ def measured(
     measures: Iterable[Measure] | None = None,
     attempt: Attempt | None = None,
 ) -> dict[str, Measured]:
-    """Take measures of two tables, by default all that are registered, and return them by id.
+    """Take measures of two tables that these allow, by default of all, and return them by id.
 
-    Those that need pairs that there are not, or that nobody asked for, are left out; those that
-    share a function share its result. ``attempt`` is given a measure and the work of its function,
-    and returns what that returns, or what stands for it where it fails.
+    Those that share a function share its result. ``attempt`` is given a measure and the work of its
+    function, and returns what that returns, or what stands for it where it fails.
     """
     known: dict[tuple[Callable[..., Any], Takes, tuple[str, ...]], Any] = {}
     found = {}

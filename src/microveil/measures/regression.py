@@ -170,11 +170,6 @@ def compare_regressions(
 
 def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> tuple[Attributes, int]:
     """Return the columns of the formula, of complete records, and how many records are not."""
-    for name in formula.attributes:
-        if name not in table:
-            raise DataError(
-                place, f"it has no column '{name}'", "name columns that both tables have"
-            )
     columns = checked_attributes({name: table[name] for name in formula.attributes}, place)
     if columns[formula.outcome].dtype.kind == "U":
         raise DataError(

@@ -51,6 +51,11 @@ def figure_tips(**titles: str) -> list[Encoded]:
     return [tip(field, title, ".3~r") for field, title in titles.items()]
 
 
+def layer(mark: str, encoding: Encoded, **looks: Any) -> Encoded:
+    """Describe marks of a kind and of these looks."""
+    return {"mark": {"type": mark, **looks}, "encoding": encoding}
+
+
 def told_apart(field: str, looks: Mapping[str, tuple[str, str]], fill: str) -> Encoded:
     """Tell names apart by shape and colour, in the order in which they are listed."""
     shapes, colours = zip(*looks.values(), strict=True)
@@ -78,12 +83,9 @@ def columns_chart(moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, flo
         *figure_tips(distance="distance", sampling="by sampling up to"),
         *map(tip, ("mean", "spread", "commonest value")),
     ]
-    words: list[Encoded] = [
-        {
-            "transform": [{"filter": f"datum.distance {where}"}],
-            "mark": {"type": "text", "align": align, "dx": dx},
-            "encoding": {"x": across, "text": {"field": "marks"}},
-        }
+    words = [
+        layer("text", {"x": across, "text": {"field": "marks"}}, align=align, dx=dx)
+        | {"transform": [{"filter": f"datum.distance {where}"}]}
         for where, align, dx in ((f"< {LEFT}", "left", 9), (f">= {LEFT}", "right", -9))
     ]
     band = {"x": numbers("sampling", **scale), "x2": {"datum": 0}, "tooltip": tips}
@@ -94,11 +96,8 @@ def columns_chart(moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, flo
         "height": {"step": 20},
         "encoding": {"y": _listed("column", worst)},
         "layer": [
-            {"mark": {"type": "bar", "color": var("faint"), "height": 18}, "encoding": band},
-            {
-                "mark": {"type": "point", "size": 60, "strokeWidth": 2, "opacity": 1},
-                "encoding": dots,
-            },
+            layer("bar", band, color=var("faint"), height=18),
+            layer("point", dots, size=60, strokeWidth=2, opacity=1),
             *words,
         ],
     }
@@ -173,18 +172,10 @@ def pairs_chart(columns: Sequence[str], moved: NDArray[np.float64]) -> Chart:
         scale={"type": "threshold", "domain": SHADES_FROM, "range": shades},
         legend={"title": "share that would have to move", "format": "~g"},
     )
-    cells = {
-        "mark": {"type": "rect", "stroke": var("page")},
-        "encoding": {"fill": fill, "tooltip": tips},
-    }
+    cells = layer("rect", {"fill": fill, "tooltip": tips}, stroke=var("page"))
     is_dark = {"test": f"datum.moved >= {SHADES_FROM[-1]}", "value": var("page")}
-    words = {
-        "mark": {"type": "text", "fontSize": 10},
-        "encoding": {
-            "text": numbers("moved", format=".2f"),
-            "color": {"condition": is_dark, "value": var("text")},
-        },
-    }
+    colour = {"condition": is_dark, "value": var("text")}
+    words = layer("text", {"text": numbers("moved", format=".2f"), "color": colour}, fontSize=10)
     spec = {
         "data": {"values": values},
         "width": step,
@@ -212,29 +203,23 @@ def found_chart(found: Mapping[str, Figure], title: str, *, most: float | None =
         rows.append(row | {"chance": own.beside, "end": end, "said": number(own.value, 3)})
     ends = [end for row in rows for end in (row["high"], row["chance"]) if end is not None]
     scale = {"domain": [0, max(ends, default=1.0) if most is None else most], "nice": most is None}
-    tips = [
-        tip("name", "what"),
-        *figure_tips(found="found", low="from", high="to", chance="beside it"),
-    ]
-    bar = {"type": "bar", "fill": var("protected"), "fillOpacity": 0.35, "height": 12}
-    rule = {"type": "rule", "stroke": var("protected"), "strokeWidth": 3}
-    tick = {"type": "tick", "color": var("text"), "thickness": 2, "height": 20}
-    words = {"type": "text", "align": "left", "dx": 6}
-    layers: list[tuple[Encoded, str, Encoded]] = [
-        (bar, "found", {"tooltip": tips}),
-        (rule, "low", {"x2": {"field": "high"}, "tooltip": tips}),
-        (tick, "chance", {"tooltip": tips}),
-        (words, "end", {"text": {"field": "said"}}),
-    ]
+    more = figure_tips(found="found", low="from", high="to", chance="beside it")
+    tips = [tip("name", "what"), *more]
+
+    def at(field: str, **more: Any) -> Encoded:
+        return {"x": numbers(field, scale=scale, title=title), "tooltip": tips, **more}
+
+    bar = layer("bar", at("found"), fill=var("protected"), fillOpacity=0.35, height=12)
+    interval = at("low", x2={"field": "high"})
+    rule = layer("rule", interval, stroke=var("protected"), strokeWidth=3)
+    tick = layer("tick", at("chance"), color=var("text"), thickness=2, height=20)
+    words = layer("text", at("end", text={"field": "said"}), align="left", dx=6)
     spec = {
         "data": {"values": rows},
         "width": 190,
         "height": {"step": 26},
         "encoding": {"y": _listed("name", list(found))},
-        "layer": [
-            {"mark": mark, "encoding": {"x": numbers(field, scale=scale, title=title), **more}}
-            for mark, field, more in layers
-        ],
+        "layer": [bar, rule, tick, words],
     }
     said = [
         f"{row['name']}: {row['said']}"
@@ -259,7 +244,8 @@ def cells_chart(
     ]
     # The last is the release, whichever others there are.
     looks = dict(zip(shares, LOOKS_OF_SIDES[-len(shares) :], strict=True))
-    axis = {"axis": {"labelLimit": 120, "grid": True}}
+    axis, shares_tip = {"axis": {"labelLimit": 120, "grid": True}}, figure_tips(share="records, %")
+    scale = {"type": "linear", "range": [0, 400], "domainMin": 0}
     spec = {
         "data": {"values": rows},
         "width": {"step": 24},
@@ -268,18 +254,9 @@ def cells_chart(
         "encoding": {
             "x": names("one", sort=across, **axis) | {"title": one},
             "y": names("other", sort=upward[::-1], **axis) | {"title": other},
-            "size": numbers(
-                "share",
-                title="records, %",
-                scale={"type": "linear", "range": [0, 400], "domainMin": 0},
-            ),
+            "size": numbers("share", title="records, %", scale=scale),
             **told_apart("side", looks, "color"),
-            "tooltip": [
-                tip("one", one),
-                tip("other", other),
-                tip("side"),
-                *figure_tips(share="records, %"),
-            ],
+            "tooltip": [tip("one", one), tip("other", other), tip("side"), *shares_tip],
         },
     }
     own = next(iter(shares.values()))

@@ -11,7 +11,7 @@ from microveil.compare.columns import GROUPS, RISK, conditions_in_common, loss_o
 from microveil.compare.results import ENDS
 from microveil.files.disk import written_text
 from microveil.measures.registry import MEASURES
-from microveil.report.charts import names, numbers, tip
+from microveil.report.charts import layer, names, numbers, tip
 from microveil.report.drawing import SERIES, file_of, var
 from microveil.text.document import Chart
 
@@ -31,11 +31,9 @@ Point = dict[str, Any]
 def comparison_chart(
     comparison: Comparison, risk: str = RISK, *, in_page: bool = False
 ) -> Chart | None:
-    """Chart all configurations: colour for the method, a line along epsilon, size for k.
+    """Chart all configurations, None where none has both a finite loss and a risk.
 
-    Shape tells the scope, by which the points can be filtered; filled ones are Pareto-optimal.
-    None where no configuration has both a finite loss and a risk. A page sets scope and methods
-    by controls of its own, since what Vega draws is a picture to whoever has no mouse.
+    A page sets scope and methods by controls of its own: Vega's answer to a mouse alone.
     """
     loss, points = loss_of(comparison.summary), _points(comparison, risk)
     if not points:
@@ -96,13 +94,10 @@ def comparison_chart(
         "transform": [{"filter": f"scope == '{ALL}' || datum.scope == scope"}],
         "encoding": {"x": across, "y": upward},
         "layer": [
-            {
-                "params": [] if in_page else [by_method | {"bind": "legend"}],
-                "mark": {"type": "line", "strokeWidth": 1.5},
-                "encoding": line,
-            },
+            layer("line", line, strokeWidth=1.5)
+            | {"params": [] if in_page else [by_method | {"bind": "legend"}]},
             *_intervals(colour, _opacity(if_chosen, 0.3, 0.03)),
-            {"mark": {"type": "point", "strokeWidth": 1.5, "invalid": None}, "encoding": mark},
+            layer("point", mark, strokeWidth=1.5, invalid=None),
             *_chance(comparison, risk),
         ],
     }
@@ -162,16 +157,13 @@ def _opacity(if_chosen: Mapping[str, str], chosen: float, other: float) -> dict[
 
 def _intervals(colour: Mapping[str, Any], opacity: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Draw the 95 % intervals of the means, faintly."""
+    looks = {"stroke": colour, "opacity": opacity}
     return [
-        {
-            "mark": {"type": "rule", "clip": True},
-            "encoding": {
-                axis: numbers(f"{name}_low"),
-                f"{axis}2": {"field": f"{name}_high"},
-                "stroke": colour,
-                "opacity": opacity,
-            },
-        }
+        layer(
+            "rule",
+            {axis: numbers(f"{name}_low"), f"{axis}2": {"field": f"{name}_high"}} | looks,
+            clip=True,
+        )
         for axis, name in (("x", "loss"), ("y", "risk"))
     ]
 
@@ -196,12 +188,10 @@ def _chance(comparison: Comparison, risk: str) -> list[dict[str, Any]]:
         return []
     known = comparison.summary[base].drop_nulls()
     at = {"y": {"datum": known[0], "type": "quantitative"}, "x": {"value": WIDTH}}
-    dashed = {"type": "rule", "stroke": var("rule"), "strokeDash": [3, 3]}
-    words = {"type": "text", "text": "by chance", "align": "right", "dy": -5, "fill": var("quiet")}
-    return [
-        {"data": {"values": [{}]}, "mark": mark, "encoding": at | more}
-        for mark, more in ((dashed, {"x": {"value": 0}, "x2": {"value": "width"}}), (words, {}))
-    ]
+    across = at | {"x": {"value": 0}, "x2": {"value": "width"}}
+    words = {"text": "by chance", "align": "right", "dy": -5, "fill": var("quiet")}
+    drawn = layer("rule", across, stroke=var("rule"), strokeDash=[3, 3]), layer("text", at, **words)
+    return [{"data": {"values": [{}]}, **own} for own in drawn]
 
 
 def _says(points: Sequence[Point], risk: str, loss: str) -> str:

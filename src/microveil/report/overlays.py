@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from microveil.measures.values import Floats
-from microveil.report.charts import Encoded, figure_tips, names, numbers, tip
+from microveil.report.charts import Encoded, figure_tips, layer, names, numbers, tip
 from microveil.report.drawing import SERIES, var
 from microveil.report.subject import CategoryColumn, Column, NumberColumn
 from microveil.report.wording import number, percent, shown
@@ -91,7 +91,7 @@ def _ground(column: NumberColumn, sides: Mapping[str, Floats]) -> Ground:
     measure = "quantitative"
     if column.kind is Kind.DATE:
         measure, marks = "temporal", {"labelOverlap": True, "tickCount": 6}
-        scale |= {"domain": [_moment(edges[0]), _moment(edges[-1])], "type": "utc"}
+        scale |= {"domain": [_placed(column, edge) for edge in edges[[0, -1]]], "type": "utc"}
     elif threshold is not None:
         scale |= {"type": "symlog", "constant": threshold}
         marks["values"] = _decades(edges[0], edges[-1], threshold)
@@ -100,10 +100,7 @@ def _ground(column: NumberColumn, sides: Mapping[str, Floats]) -> Ground:
 
 
 def _threshold(reference: Floats, lower: float, upper: float) -> float | None:
-    """Return up to where a bent axis is straight; None where a straight one shows the values.
-
-    A power of ten: at most the size of all but a tenth of the values that are not 0.
-    """
+    """Return the power of ten up to which a bent axis is straight; None where all of it may be."""
     low, high = quantiles(reference, BULK)
     sizes = np.abs(reference[reference != 0])
     if upper / 2 - lower / 2 <= ROOM_BEFORE_BENDING * (high / 2 - low / 2) or not len(sizes):
@@ -147,12 +144,9 @@ def _decades(lower: float, upper: float, threshold: float) -> list[float]:
     return sorted(mark for mark in marks if lower <= mark <= upper)
 
 
-def _moment(days: float) -> int:
-    return round(days * 86_400_000)
-
-
 def _placed(column: NumberColumn, value: float) -> float:
-    return _moment(value) if column.kind is Kind.DATE else value
+    """Return where a value stands on the axis: days as milliseconds."""
+    return round(value * 86_400_000) if column.kind is Kind.DATE else value
 
 
 def _bins_chart(column: NumberColumn, sides: Mapping[str, Floats], ground: Ground) -> Chart:
@@ -175,20 +169,19 @@ def _bins_chart(column: NumberColumn, sides: Mapping[str, Floats], ground: Groun
     title = "records in a bin, %"
     x, x2 = {"field": "from", **ground.axis}, {"x2": {"field": "to"}}
     drawn = {"x": x, "y": numbers("share", title=title), "color": _colour(sides)}
-    bars = {"type": "bar", "fillOpacity": 0.4, "binSpacing": 0}
-    steps = {"type": "line", "interpolate": "step-after"}
     filled = {**drawn, **x2, "y2": {"datum": 0}}
-    marks: dict[str, tuple[Encoded, Encoded]]
-    marks = {"original": (bars, filled), "release": (steps, drawn)}
-    layers = [_layer(side, mark, own) for side, (mark, own) in marks.items() if side in sides]
+    marks = {
+        "original": layer("bar", filled, fillOpacity=0.4, binSpacing=0),
+        "release": layer("line", drawn, interpolate="step-after"),
+    }
+    layers = [_of(side, mark) for side, mark in marks.items() if side in sides]
     if measured:
         middle = {"calculate": "(datum.from + datum.to) / 2", "as": "middle"}
         ends = {"y": numbers("lower", title=title), "y2": {"field": "upper"}}
         at = {"x": {"field": "middle", **ground.axis}, **ends}
-        margin = {"type": "rule", "stroke": var("text")}
-        layers.append({"transform": [middle], "mark": margin, "encoding": at})
+        layers.append(layer("rule", at, stroke=var("text")) | {"transform": [middle]})
     asked = {"x": x, **x2, "tooltip": [tip("values"), *_tips(sides, measured)]}
-    layers.append(_layer(next(iter(sides)), {"type": "rect", "opacity": 0}, asked))
+    layers.append(_of(next(iter(sides)), layer("rect", asked, opacity=0)))
     fullest = [
         f"in {title} the fullest bin holds {percent(float(own.max()) / 100)} % of the records"
         for title, own in shares.items()
@@ -209,10 +202,9 @@ def _by_side(
     ]
 
 
-def _layer(side: str, mark: Encoded, encoding: Encoded) -> Encoded:
+def _of(side: str, drawn: Encoded) -> Encoded:
     """Draw one side."""
-    only = [{"filter": {"field": "side", "equal": side}}]
-    return {"transform": only, "mark": mark, "encoding": encoding}
+    return {"transform": [{"filter": {"field": "side", "equal": side}}], **drawn}
 
 
 def _colour(sides: Collection[str]) -> Encoded:
@@ -265,7 +257,7 @@ def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Floats], ground:
     upward = numbers("share", scale={"domain": [0, 100]}, title="records at or below, %")
     tips = [*figure_tips(share="share, %"), tip("from", "margin from"), tip("to")]
     dash = {"domain": list(sides), "range": SERIES["strokeDash"][: len(sides)]}
-    area = {"type": "area", "fill": var("rule"), "fillOpacity": 0.45, "orient": "horizontal"}
+    area = {"fill": var("rule"), "fillOpacity": 0.45, "orient": "horizontal"}
     ends = {"x": {"field": "lower", **ground.axis}, "x2": {"field": "upper"}}
     lines = {
         "x": {"field": "value", **ground.axis},
@@ -274,16 +266,8 @@ def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Floats], ground:
         "strokeDash": names("side", scale=dash),
     }
     layers = [
-        {
-            "data": {"values": band},
-            "mark": area,
-            "encoding": {**ends, "y": upward, "tooltip": tips},
-        },
-        {
-            "data": {"values": rows},
-            "mark": {"type": "line", "interpolate": "step-before"},
-            "encoding": lines,
-        },
+        layer("area", {**ends, "y": upward, "tooltip": tips}, **area) | {"data": {"values": band}},
+        layer("line", lines, interpolate="step-before") | {"data": {"values": rows}},
     ]
     chance = percent(column.margins.confidence)
     said = (
@@ -305,12 +289,12 @@ def _categories_chart(column: CategoryColumn) -> Chart:
     ]
     tips, title = [tip("category"), *_tips(sides, margins)], "records, %"
     drawn = {"x": numbers("share", title=title), "tooltip": tips, "color": _colour(sides)}
-    bars = {"type": "bar", "fillOpacity": 0.4, "height": 12}
-    points = {"type": "point", "filled": True, "size": 50, "opacity": 1, "shape": "square"}
-    layers = [_layer(side, points if place else bars, drawn) for place, side in enumerate(sides)]
+    bars = layer("bar", drawn, fillOpacity=0.4, height=12)
+    points = layer("point", drawn, filled=True, size=50, opacity=1, shape="square")
+    layers = [_of(side, points if place else bars) for place, side in enumerate(sides)]
     if margins:
         ends = {"x": numbers("lower", title=title), "x2": {"field": "upper"}, "tooltip": tips}
-        layers.append({"mark": {"type": "rule", "stroke": var("text")}, "encoding": ends})
+        layers.append(layer("rule", ends, stroke=var("text")))
     axis = {"ticks": False, "domain": False, "labelLimit": 130}
     spec = {
         "data": {"values": _by_side(places, shares)},
