@@ -1,9 +1,4 @@
-"""Columns as models take them, the basis of a design, and a logistic regression in it.
-
->>> fit = fit_logistic(basis_of(np.ones((4, 1))), np.array([0.0, 0.0, 0.0, 1.0]))
->>> fit.probabilities.round(6), fit.converged
-(array([0.25, 0.25, 0.25, 0.25]), True)
-"""
+"""Columns as models take them, the basis of a design, and a logistic regression in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

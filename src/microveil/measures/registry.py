@@ -2,9 +2,6 @@
 
 Assessments, comparisons, reports and docs take every figure, label and explanation from here;
 the functions stand with them.
-
->>> [measure.id for measure in MEASURES.values()][:4]
-['sse', 'mean_sse', 'mean_sse_published', 'information_loss']
 """
 
 from collections.abc import Callable, Iterable

@@ -20,11 +20,7 @@ def as_json(found: Any, *properties: str) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: undefined numbers as None, parts by `to_dict` or fields.
-
-    >>> plain({"AGE": (1.5, math.nan)})
-    {'AGE': [1.5, None]}
-    """
+    """Return a value as JSON knows it: undefined numbers as None, parts by `to_dict` or fields."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

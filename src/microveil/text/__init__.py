@@ -5,7 +5,7 @@ document    headings, paragraphs, lists and tables as a value, and that as Markd
 templates   documents from jinja2 templates
 aligned     rows under each other, for a terminal
 notebook    documents as a notebook shows them
-pictures    charts of values, for notebooks
+figures     the one form of figures
 """
 
 from microveil.text.aligned import aligned, wrapped

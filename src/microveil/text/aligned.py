@@ -17,17 +17,11 @@ def aligned(
     left: Collection[int] = (0,),
     indent: str = "",
 ) -> list[str]:
-    r"""Set rows under each other, so that columns never run together: an entry to a row.
+    """Set rows under each other, the head among them, so that columns never run together.
 
-    The head is among them, and a row may end early. Columns are as wide as their longest cell, or
-    as ``widths`` asks; those to the ``left`` are words. An entry is one line, but on a terminal
-    that is too narrow for the table: there words go on in further lines under their first, or each
-    cell has lines of its own.
-
-    >>> print(*aligned([("attribute", "error"), ("AGE", "0.25"), ("TAX", "12")]), sep="\n")
-    attribute  error
-    AGE         0.25
-    TAX           12
+    Columns are as wide as their longest cell, or as ``widths`` asks; those to the ``left`` are
+    words. An entry is one line, but on a terminal that is too narrow for the table: there words go
+    on in further lines under their first, or each cell has lines of its own.
     """
     cells = [tuple(row) for row in rows]
     needed = [0] * max(map(len, cells), default=0)
@@ -55,11 +49,7 @@ def aligned(
 def lines_of_heads(
     heads: Sequence[str], rows: Iterable[Sequence[str]], indent: str = ""
 ) -> list[tuple[str, ...]]:
-    """Return heads as rows of a table: several where a terminal is too narrow for one.
-
-    >>> lines_of_heads(["attribute", "mean before"], [["AGE", "31"]])
-    [('attribute', 'mean before')]
-    """
+    """Return heads as rows of a table: several where a terminal is too narrow for one."""
     room = _room(indent)
     body = [max(map(len, column)) for column in zip(*rows, strict=True)] or [0] * len(heads)
     whole = [max(len(head), width) for head, width in zip(heads, body, strict=True)]
@@ -74,11 +64,7 @@ def lines_of_heads(
 
 
 def wrapped(text: str, indent: str = "") -> str:
-    """Break a sentence into lines as wide as the terminal; one line where there is none.
-
-    >>> wrapped("Nothing moved.", "  ")
-    '  Nothing moved.'
-    """
+    """Break a sentence into lines as wide as the terminal; one line where there is none."""
     room = _room("")
     if room is None:
         return indent + text

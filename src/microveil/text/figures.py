@@ -9,15 +9,7 @@ SMALLEST_WRITTEN_OUT = 1e-4
 
 
 def figure(value: float | None) -> str:
-    """Write a figure in three significant digits, and all of those before the decimal mark.
-
-    Counts, which are whole numbers by their type, have all their digits.
-
-    Examples
-    --------
-    >>> figure(0.123456), figure(40068.6), figure(3.83e10), figure(12_345_678), figure(math.nan)
-    ('0.123', '40,069', '3.83e10', '12,345,678', '-')
-    """
+    """Write a figure in three significant digits, a count (whole by its type) in all."""
     if value is None or not math.isfinite(value):
         return NOTHING
     size = abs(value)
@@ -31,19 +23,11 @@ def figure(value: float | None) -> str:
 
 
 def figures_to(ends: tuple[float, float] | None) -> str:
-    """Write an interval.
-
-    >>> figures_to((0.25, 12.3456)), figures_to(None)
-    ('0.25 to 12.3', '-')
-    """
+    """Write an interval."""
     return NOTHING if ends is None else " to ".join(map(figure, ends))
 
 
 def signed_percent(share: float) -> str:
-    """Write a change in percent, with its sign.
-
-    >>> signed_percent(-0.0123), signed_percent(math.nan)
-    ('-1.23 %', '-')
-    """
+    """Write a change in percent, with its sign."""
     written = figure(100 * share)
     return written if written == NOTHING else f"{'+' if share > 0 else ''}{written} %"

@@ -9,12 +9,7 @@ from microveil.text.document import Block, Heading, Items, Paragraph, Tabulated,
 
 
 def as_html(blocks: Iterable[Block], picture: str = "") -> str:
-    """Write blocks as HTML of a few tags, with a picture under the title; charts are left out.
-
-    >>> from microveil.text.document import heading, tabulated
-    >>> as_html([heading(1, "<b>"), tabulated(["k"], [["5"]])], "<svg></svg>")
-    '<p><strong>&lt;b&gt;</strong></p><svg></svg><table><tr><th>k</th></tr><tr><td>5</td></tr></table>'
-    """
+    """Write blocks as HTML of a few tags, with a picture under the title; charts are left out."""
     first, *others = (_written(block) for block in blocks)
     return first + picture + "".join(others)
 

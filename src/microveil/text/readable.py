@@ -7,11 +7,7 @@ from collections.abc import Iterable
 
 
 def readable(text: str) -> str:
-    r"""Replace what is not to be seen: controls, and marks that turn the direction of text.
-
-    >>> readable("AGE\u202e\x00\n")
-    'AGE�� '
-    """
+    """Replace what is not to be seen: controls, and marks that turn the direction of text."""
     if text.isprintable():
         return text
     return "".join(
@@ -20,47 +16,27 @@ def readable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Write text so that it is readable and has no line of its own.
-
-    >>> one_line("AGE\n\n# of people")
-    'AGE # of people'
-    """
+    """Write text so that it is readable and has no line of its own."""
     return " ".join(readable(text).split())
 
 
 def listed(names: Iterable[str]) -> str:
-    r"""Write names, which are anybody's text, in a row.
-
-    >>> listed(["AGE\n# of people", "SEX"])
-    'AGE # of people, SEX'
-    """
+    """Write names, which are anybody's text, in a row."""
     return ", ".join(map(one_line, names))
 
 
 def enumerated(parts: Iterable[str]) -> str:
-    """Write parts of a sentence in a row.
-
-    >>> enumerated(["bounds", "sizes", "labels"])
-    'bounds, sizes and labels'
-    """
+    """Write parts of a sentence in a row."""
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def shortened(name: str, width: int = 40) -> str:
-    """Write a name so that it takes one line of a sentence or a cell of a table.
-
-    >>> shortened("AGE OF THE PERSON", 8)
-    'AGE OF …'
-    """
+    """Write a name so that it takes one line of a sentence or a cell of a table."""
     words = one_line(name)
     return words if len(words) <= width else words[: width - 1] + "…"
 
 
 def typed(words: Iterable[str]) -> str:
-    """Write a command as it is typed in the shell of this system.
-
-    >>> typed(["microveil", "inspect", "my people.csv"])
-    "microveil inspect 'my people.csv'"
-    """
+    """Write a command as it is typed in the shell of this system."""
     return subprocess.list2cmdline([*words]) if os.name == "nt" else shlex.join(words)
