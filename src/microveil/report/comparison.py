@@ -18,6 +18,7 @@ from microveil.compare.columns import (
 from microveil.errors import stands_alone
 from microveil.measures.registry import MEASURES
 from microveil.report.comparison_map import comparison_chart
+from microveil.report.drawing import own_file
 from microveil.report.shell import page
 from microveil.report.wording import percent, rounded_up
 from microveil.text.document import Block, Code, Fold, Given, fold, items, tabulated
@@ -41,35 +42,8 @@ SCOPES = {
     "none": "Nothing is bounded by an epsilon. k-anonymity, where it is the model, bounds no "
     "probability.",
 }
-MAP_WORDS = (
-    "Less is better on both axes; the intruder knows the original values of all protected "
-    "attributes. A line follows a method and k along epsilon, larger marks have larger k, faint "
-    "bars are 95 % intervals of the mean. Filled marks are Pareto-optimal: nothing of the same "
-    "scope that guarantees as much is better in one and no worse in the other. The same epsilon "
-    "promises less at a weaker scope."
-)
-TABLE_WORDS = (
-    "Means over the runs, ± half their 95 % intervals; exact cells are those that noise was due "
-    "for and that come out as they are. The table follows what is chosen below the map."
-)
 NO_RISK = "Record linkage was not measured, so there is no risk to hold loss against."
 NO_POINT = "No configuration has both a finite loss and records that could be linked."
-FOLLOW = """
-const form = document.querySelector('.choose');
-if (form) form.parentElement.addEventListener('drawn', ({detail: view}) => {
-  form.hidden = false;
-  form.addEventListener('change', () => {
-    const chosen = new FormData(form), scope = chosen.get('scope') || 'all';
-    const methods = chosen.getAll('method');
-    view.signal('scope', scope).signal('methods', methods).runAsync();
-    for (const row of document.querySelectorAll('#all tbody tr')) {
-      const [method, own] = [...row.cells].map((cell) => cell.textContent);
-      row.hidden = !(scope === 'all' || scope === own)
-        || (methods.length > 0 && !methods.includes(method));
-    }
-  });
-}, true);
-"""
 
 Row = Mapping[str, Any]
 
@@ -89,17 +63,16 @@ def comparison_report(comparison: Comparison) -> str:
     return page(
         "comparison.html",
         interactive=True,
-        own=[FOLLOW],
+        own=[own_file("follow.js")],
         title="A comparison of methods on one table",
         warning=WARNING,
         map_title=f"Loss against {MEASURES[risk].label}",
-        map_words=no_map if chart is None else f"{MAP_WORDS} {unlinked(comparison.summary)}",
+        map_words=no_map if chart is None else unlinked(comparison.summary),
         chart=chart,
         answer=comparison.document.blocks,
         scopes=scopes if len(scopes) > 1 else {},
         methods=methods if len(methods) > 1 else [],
         table=(heads, rows),
-        table_words=TABLE_WORDS,
         folds=[*_folds(comparison)],
     )
 

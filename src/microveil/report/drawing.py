@@ -9,7 +9,9 @@ import hashlib
 import importlib
 import json
 import re
+import tomllib
 from functools import cache
+from importlib import resources
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,51 +19,17 @@ from microveil.errors import RequestError
 from microveil.text.document import Chart
 from microveil.text.readable import readable
 
-# Okabe and Ito's, darkened or lightened where words or lines would stand out too little.
-_LIGHT = {
-    "page": "#ffffff",
-    "raised": "#f4f5f7",
-    "text": "#1a1c1f",
-    "quiet": "#52565c",
-    "rule": "#84888e",
-    "faint": "#dcdfe3",
-    "link": "#0a5796",
-    "warning": "#8a1c00",
-    "focus": "#0a5796",
-    "original": "#0072b2",
-    "original-fill": "#b3d5e8",
-    "protected": "#d55e00",
-    "s0": "#0072b2",
-    "s1": "#d55e00",
-    "s2": "#007a5a",
-    "s3": "#a8478a",
-    "s4": "#8a6100",
-    "s5": "#000099",
-    "s6": "#9955ff",
-    "s7": "#000000",
-}
-_DARK = {
-    "page": "#131518",
-    "raised": "#1d2024",
-    "text": "#e9e8e5",
-    "quiet": "#b9bbbe",
-    "rule": "#82878e",
-    "faint": "#33373c",
-    "link": "#7cc4f2",
-    "warning": "#ffb59e",
-    "focus": "#7cc4f2",
-    "original": "#56b4e9",
-    "original-fill": "#1f4a63",
-    "protected": "#e69f00",
-    "s0": "#56b4e9",
-    "s1": "#e69f00",
-    "s2": "#1fc497",
-    "s3": "#d98cbc",
-    "s4": "#f0e442",
-    "s5": "#8855ff",
-    "s6": "#cc2233",
-    "s7": "#e9e8e5",
-}
+
+@cache
+def own_file(name: str) -> str:
+    """Read a file of this package: a style, a program."""
+    return resources.files("microveil.report").joinpath(name).read_text(encoding="utf-8")
+
+
+LOOKS = tomllib.loads(own_file("looks.toml"))
+SERIES: dict[str, list[Any]] = LOOKS["series"]
+# TOML knows no null: nothing is drawn around a chart.
+CONFIG: dict[str, Any] = LOOKS["vega"] | {"view": {"stroke": None}}
 
 
 def _shades(colours: dict[str, str]) -> dict[str, str]:
@@ -75,15 +43,10 @@ def _shades(colours: dict[str, str]) -> dict[str, str]:
     return colours | mixed
 
 
-LIGHT, DARK = _shades(_LIGHT), _shades(_DARK)
-PAPER = LIGHT | {
-    "raised": "#ffffff",
-    "text": "#000000",
-    "quiet": "#333333",
-    "rule": "#666666",
-    "faint": "#cccccc",
-    "link": "#000000",
-}
+LIGHT, DARK = (
+    _shades({name: both[scheme] for name, both in LOOKS["colours"].items()}) for scheme in (0, 1)
+)
+PAPER = LIGHT | LOOKS["paper"]
 
 
 def var(name: str) -> str:
@@ -91,69 +54,11 @@ def var(name: str) -> str:
     return f"var(--{name})"
 
 
-# Methods of a comparison, or releases beside one another: never told apart by colour alone.
-SERIES: dict[str, list[Any]] = {
-    "color": [var(f"s{place}") for place in range(8)],
-    "shape": ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "wedge"],
-    "strokeDash": [[1, 0], [7, 3], [2, 2.5], [8, 2.5, 2, 2.5], [12, 4], [4, 1.5], [1, 3], [5, 5]],
-}
-CONFIG: dict[str, Any] = {
-    "aria": False,  # the page says in words what a chart shows
-    "background": "transparent",
-    "font": "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
-    "view": {"stroke": None},
-    "text": {"fill": var("text"), "fontSize": 11},
-    "axis": {
-        "domainColor": var("rule"),
-        "gridColor": var("faint"),
-        "tickColor": var("rule"),
-        "labelColor": var("text"),
-        "labelFontSize": 11,
-        "labelLimit": 150,
-        "titleColor": var("text"),
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-    },
-    "legend": {
-        "labelColor": var("text"),
-        "labelFontSize": 11,
-        "labelLimit": 220,
-        "titleColor": var("text"),
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-        "orient": "top",
-    },
-    "header": {"labelColor": var("text"), "titleColor": var("text"), "labelFontSize": 11},
-    "title": {"color": var("text"), "fontSize": 12, "anchor": "start"},
-}
-
 # About a picture that stands alone: letters are up to 17 pixels wider in a browser than measured.
 ROOM = {"left": 24, "right": 24, "top": 8, "bottom": 14}
 # Each mark's own, which says nothing: the page says what the whole chart shows.
 ROLES = re.compile(r' (role|aria-[a-z]+)="[^"]*"')
 NAMES = re.compile(r'(\bid="|url\(#|href="#)([\w-]+)')
-# Shown once a reader comes to it: a chart that answers to the mouse takes the place of its SVG.
-START = """
-const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
-  if (!entry.isIntersecting) return;
-  seen.unobserve(entry.target);
-  const still = entry.target.querySelector('svg');
-  const spec = JSON.parse(entry.target.querySelector('script').textContent);
-  if (spec.width > 0) {
-    const beside = still.viewBox.baseVal.width - spec.width;
-    spec.width = Math.max(120, entry.target.clientWidth - beside - 4);
-  }
-  const live = document.createElement('div');
-  const tooltip = {disableDefaultStyle: true};
-  const asked = {actions: false, ast: true, defaultStyle: false, renderer: 'svg', tooltip};
-  vegaEmbed(live, spec, asked).then((drawn) => {
-    live.querySelectorAll('[role]').forEach((mark) => mark.removeAttribute('role'));
-    still.replaceWith(live);
-    entry.target.dispatchEvent(new CustomEvent('drawn', {detail: drawn.view}));
-  });
-}), {rootMargin: '200px'});
-document.querySelectorAll('.chart').forEach((chart) => seen.observe(chart));
-"""
 
 
 def can_draw() -> bool:
@@ -214,7 +119,7 @@ def altair_chart(chart: Chart) -> Any:
 @cache
 def programs() -> tuple[str, str]:
     """Return what a page runs: Vega, and what puts its charts in place."""
-    return _library("vl_convert").javascript_bundle(), START
+    return _library("vl_convert").javascript_bundle(), own_file("start.js")
 
 
 @cache

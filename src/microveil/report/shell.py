@@ -7,7 +7,6 @@ programs that the page came with.
 import re
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from importlib.metadata import version
 from itertools import count
 from typing import Any
@@ -15,7 +14,15 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from microveil.report.drawing import can_draw, colour_rules, digest, of_page, programs, svg_of
+from microveil.report.drawing import (
+    can_draw,
+    colour_rules,
+    digest,
+    of_page,
+    own_file,
+    programs,
+    svg_of,
+)
 from microveil.text.document import FIGURE, Chart, Code, Strong, Text, plain
 from microveil.text.readable import readable
 
@@ -41,7 +48,6 @@ def page(
         shown = {"caption": caption, "drawn": drawn, "says": chart.says, "spec": spec}
         return Markup(environment.get_template("figure.html").render(shown))  # noqa: S704
 
-    rules = resources.files("microveil.report").joinpath("page.css").read_text(encoding="utf-8")
     run = (*own, *programs()) if interactive and can_draw() else ()
     allowed = " ".join(f"'{digest(program)}'" for program in run) or "'none'"
     return environment.get_template(template).render(
@@ -50,7 +56,7 @@ def page(
         made_by=f"microveil {version('microveil')}",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}",
         programs=[Markup(program) for program in run],  # noqa: S704 -- as the policy names them
-        style=Markup(colour_rules() + rules),  # noqa: S704 -- our own
+        style=Markup(colour_rules() + own_file("page.css")),  # noqa: S704 -- our own
         **values,
     )
 
