@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
 from microveil.measures.estimates import Estimate, Median, in_percent, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
-from microveil.measures.values import Flags, Floats, Whole
+from microveil.measures.values import Flags, Floats, drawn
 
 # Of more records than this a random sample stands for the original, and of more rows or people
 # than this a random sample is asked.
@@ -79,7 +79,7 @@ def closest_records(
     if len(records) < 2 or not len(rows):
         return None
     tree = Rows.arrange(records, standard_weights(records, is_category), is_category)
-    people = records[_drawn(len(records), MOST_ASKED, random)]
+    people = records[drawn(len(records), MOST_ASKED, random)]
     released = np.sqrt(tree.distances(rows))
     # The closest of all is the person's own record.
     left_out = np.sqrt(tree.distances(people, neighbours=2))
@@ -106,13 +106,8 @@ def _sample(
         if not category:
             complete &= ~np.isnan(column)
     present = np.flatnonzero(complete)
-    chosen = present[_drawn(len(present), most, random)]
+    chosen = present[drawn(len(present), most, random)]
     return np.column_stack([column[chosen].astype(np.float64) for column in columns]), len(present)
-
-
-def _drawn(n: int, most: int, random: np.random.Generator) -> Whole:
-    """Return so many different positions of n, ascending; all where there are no more."""
-    return np.arange(n) if n <= most else np.sort(random.choice(n, most, replace=False))
 
 
 CLOSEST_RECORDS = Group(

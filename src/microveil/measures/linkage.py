@@ -39,7 +39,7 @@ from microveil.measures.nearest import (
     reciprocal_variances,
 )
 from microveil.measures.showing import figures
-from microveil.measures.values import Flags, Floats, Whole
+from microveil.measures.values import Flags, Floats, Whole, drawn
 from microveil.table.blocks import Matrix, average_ranks, blocks_of
 from microveil.table.threads import in_threads
 from microveil.text.document import Block
@@ -75,13 +75,8 @@ class Sample:
 
     def positions(self, n_records: int) -> Positions:
         """Return the positions of the records to look for, ascending."""
-        size = self.size
-        if size is None:
-            size = n_records if n_records <= MOST_RECORDS else SAMPLED
-        if n_records <= size:
-            return np.arange(n_records)
-        random = np.random.Generator(np.random.PCG64(self.seed))
-        return np.sort(random.choice(n_records, size, replace=False))
+        size = self.size or (n_records if n_records <= MOST_RECORDS else SAMPLED)
+        return drawn(n_records, size, np.random.Generator(np.random.PCG64(self.seed)))
 
 
 def _records(table: Matrix, rows: Positions | slice, is_category: Flags) -> Floats:

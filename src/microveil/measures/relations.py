@@ -20,7 +20,7 @@ from microveil.measures.base import Better, Entry, Group, Measure, Measured, Tak
 from microveil.measures.distributions import decile_levels
 from microveil.measures.moments import rank_correlations
 from microveil.measures.showing import figures
-from microveil.measures.values import Floats, Whole
+from microveil.measures.values import Floats, Whole, drawn
 from microveil.table.threads import in_threads
 from microveil.text import shortened
 from microveil.text.document import Block, items
@@ -120,8 +120,7 @@ def sampled_records(n_records: int) -> Whole | None:
     """Return which records relations are looked for in, always the same; None for all of them."""
     if n_records <= SAMPLED:
         return None
-    random = np.random.Generator(np.random.PCG64(0))
-    return np.sort(random.choice(n_records, SAMPLED, replace=False)).astype(np.int64)
+    return drawn(n_records, SAMPLED, np.random.Generator(np.random.PCG64(0)))
 
 
 def _compared(

@@ -1,4 +1,4 @@
-"""Kinds of arrays, and values as JSON knows them."""
+"""Kinds of arrays, samples of records, and values as JSON knows them."""
 
 import math
 from collections.abc import Mapping
@@ -11,6 +11,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
+
+
+def drawn(n_records: int, most: int, random: np.random.Generator) -> Whole:
+    """Return at most so many positions of records, drawn at random, ascending."""
+    if n_records <= most:
+        return np.arange(n_records)
+    return np.sort(random.choice(n_records, most, replace=False)).astype(np.int64)
 
 
 def as_json(found: Any, *properties: str) -> dict[str, Any]:

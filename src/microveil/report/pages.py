@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from microveil.audit.empirical import EmpiricalAudit
@@ -17,6 +16,7 @@ from microveil.measures.showing import part_of
 from microveil.protect.release import Release
 from microveil.report.charts import columns_chart
 from microveil.report.column_parts import (
+    MOST_CHARTED,
     column_heads,
     column_rows,
     margins_words,
@@ -50,7 +50,6 @@ from microveil.text.document import (
     tabulated,
 )
 
-MOST_CHARTED = 30
 WARNING = (
     "For the custodian only. This page shows figures of the original data: do not publish it, and "
     "keep it as the original is kept."
@@ -207,23 +206,21 @@ def repeats_parts(subject: Subject) -> list[Block]:
 def appendix_parts(subject: Subject) -> list[Block]:
     """Return the parts, each folded."""
     parts = {
-        "Every measure, and what it means": [*_measures(subject)],
-        "Audit: what is really spent": [*_audit(subject)],
-        "Parameters, versions, digests": [*_provenance(subject)],
+        "Every measure, and what it means": _measures,
+        "Audit: what is really spent": _audit,
+        "Parameters, versions, digests": _provenance,
     }
-    return [fold(title, blocks) for title, blocks in parts.items() if blocks]
+    folds = (fold(title, blocks_of(subject)) for title, blocks_of in parts.items())
+    return [own for own in folds if own.blocks]
 
 
 def _measures(subject: Subject) -> Iterator[Block]:
-    assessment = replace(subject.assessment, guarantee=subject.release.guarantee)
-    yield from folded(assessment.document())
-    squared = subject.assessment.measured.get("mse")
-    if squared is not None and squared.figures:
-        expected = subject.manifest.get("expected_error") or {}
-        variances = subject.assessment.measured["variance"].figures
-        rows = []
-        for name, figure in squared.figures.items():
-            variance = variances[name].beside
+    yield from folded(subject.assessment.document())
+    measured = subject.assessment.measured
+    if "mse" in measured and measured["mse"].figures:
+        expected, rows = subject.manifest.get("expected_error") or {}, []
+        for name, figure in measured["mse"].figures.items():
+            variance = measured["variance"].figures[name].beside
             foreseen = (expected.get(name) or {}).get("over_variance")
             relative = figure.value / variance if variance else None
             rows.append([name, number(relative, 3), number(foreseen, 3)])
@@ -287,7 +284,7 @@ def _spent(subject: Subject, audit: dict[str, Any]) -> Iterator[Block]:
         [
             name,
             *([entry["method"]] if in_parts else []),
-            _share(entry["share"]),
+            _loss(entry["share"], "none"),
             _loss(entry["vector_scope"]),
             f"{entry['clusters']:,}",
             f"{entry['exact_cells']:,}",
@@ -296,40 +293,27 @@ def _spent(subject: Subject, audit: dict[str, Any]) -> Iterator[Block]:
     ]
     exact = sum(entry["exact_cells"] for entry in entries.values())
     method = [""] if in_parts else []
-    rows.append(["all together", *method, _share(whole), _loss(total), "", f"{exact:,}"])
+    rows.append(["all together", *method, _loss(whole, "none"), _loss(total), "", f"{exact:,}"])
     heads = ["share of epsilon", "true loss", "clusters", "exact cells"]
     yield tabulated(["attribute", *(["method"] if in_parts else []), *heads], rows)
 
 
-def _share(share: float | None) -> str:
-    return "none" if share is None else rounded_up(share)
-
-
-def _loss(loss: float | None) -> str:
-    return "no bound" if loss is None else rounded_up(loss)
+def _loss(loss: float | None, otherwise: str = "no bound") -> str:
+    return otherwise if loss is None else rounded_up(loss)
 
 
 def _provenance(subject: Subject) -> Iterator[Block]:
     """Tabulate what was asked for, with what software, on and into which files."""
     manifest = subject.manifest
-    given = {
-        name: value
-        for name, value in manifest.get("parameters", {}).items()
-        if value is not None and value not in ([], {})
-    }
-    yield tabulated(
-        ["parameter that was given", "value"],
-        [[name, _code(value)] for name, value in given.items()],
-    )
+    given = manifest.get("parameters", {}).items()
+    values = [[name, _code(value)] for name, value in given if value not in (None, [], {})]
+    yield tabulated(["parameter that was given", "value"], values)
     if unused := manifest.get("unused_parameters"):
         yield paragraph(f"The method has no step for: {', '.join(unused)}.")
     rows: list[list[Given]] = [
         ["made at (UTC)", str(manifest.get("created", "")).replace("T", " ")],
         ["original", _file(manifest.get("input"), "not a file")],
-        [
-            "release",
-            _file(manifest.get("output"), "in manifest.json, once the release is written"),
-        ],
+        ["release", _file(manifest.get("output"), "in manifest.json, once it is written")],
     ]
     yield tabulated(["file, with its SHA-256 digest", "value"], rows)
     versions = manifest.get("versions", {})

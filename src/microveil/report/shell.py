@@ -23,7 +23,7 @@ from microveil.report.drawing import (
     programs,
     svg_of,
 )
-from microveil.text.document import FIGURE, Chart, Code, Strong, Text, plain
+from microveil.text.document import FIGURE, LOOKS, Chart, Text, plain
 from microveil.text.readable import readable
 
 PROGRAM = re.compile(r"<script>.*?</script>\n?", re.DOTALL)
@@ -93,11 +93,10 @@ def _sides(rows: Sequence[Sequence[str | Text]]) -> list[str]:
 
 def _inline(text: str | Text) -> Markup:
     """Write a text with its looks."""
-    looks = {Strong: "strong", Code: "code"}
     parts = (text,) if isinstance(text, str) else text
     return Markup().join(
         escape(readable(part))
         if isinstance(part, str)
-        else Markup("<{0}>{1}</{0}>").format(looks[type(part)], readable(part.text))
+        else Markup("<{0}>{1}</{0}>").format(LOOKS[type(part)], readable(part.text))
         for part in parts
     )

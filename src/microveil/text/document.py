@@ -94,6 +94,10 @@ class Fold:
 
 
 Block: TypeAlias = Heading | Paragraph | Items | Tabulated | Chart | Fold
+KINDS: dict[type, str] = {
+    Heading: "heading", Paragraph: "paragraph", Items: "items", Tabulated: "table", Fold: "fold",
+}  # fmt: skip
+LOOKS: dict[type, str] = {Strong: "strong", Code: "code"}
 # What is given for a text: one part, or several.
 Given: TypeAlias = Part | Iterable[Part]
 
@@ -179,7 +183,7 @@ class Document:
         >>> Document((paragraph(Code("k"), " is 5"),)).to_dict()["blocks"][0]["text"]
         [{'look': 'code', 'words': 'k'}, {'look': 'plain', 'words': ' is 5'}]
         """
-        return {"blocks": [_block_values(block) for block in self.blocks]}
+        return {"blocks": _values(self.blocks)}
 
 
 def _sections(blocks: Iterable[Block]) -> list[str]:
@@ -242,33 +246,19 @@ def _text(given: Given) -> Text:
     return tuple(part for part in plain if part)
 
 
-def _block_values(block: Block) -> dict[str, Any]:
-    if isinstance(block, Heading):
-        return {"kind": "heading", "level": block.level, "text": _values(block.text)}
-    if isinstance(block, Paragraph):
-        return {"kind": "paragraph", "text": _values(block.text)}
-    if isinstance(block, Items):
-        return {"kind": "items", "items": [_values(item) for item in block.items]}
-    if isinstance(block, Chart):
-        return {"kind": "chart", "says": block.says, "spec": block.spec}
-    if isinstance(block, Fold):
-        blocks = [_block_values(own) for own in block.blocks]
-        return {"kind": "fold", "title": _values(block.title), "blocks": blocks}
-    return {
-        "kind": "table",
-        "heads": [_values(head) for head in block.heads],
-        "rows": [[_values(cell) for cell in row] for row in block.rows],
-    }
-
-
-def _values(text: Text) -> list[dict[str, str]]:
-    looks = {Strong: "strong", Code: "code"}
-    return [
-        {"look": "plain", "words": part}
-        if isinstance(part, str)
-        else {"look": looks[type(part)], "words": part.text}
-        for part in text
-    ]
+def _values(value: Any) -> Any:
+    """Write blocks and their texts as plain values: of a block its kind and its fields."""
+    if isinstance(value, tuple):
+        return [_values(own) for own in value]
+    if isinstance(value, str | Strong | Code):
+        words = value if isinstance(value, str) else value.text
+        return {"look": LOOKS.get(type(value), "plain"), "words": words}
+    if isinstance(value, Chart):
+        return {"kind": "chart", "says": value.says, "spec": value.spec}
+    if type(value) in KINDS:
+        fields = {name: _values(getattr(value, name)) for name in value.__dataclass_fields__}
+        return {"kind": KINDS[type(value)], **fields}
+    return value
 
 
 def _block(block: Block, width: int | None) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from microveil.measures.estimates import Estimate, Median, excess, percent, success_rate
 from microveil.measures.nearest import Rows, standard_weights
-from microveil.measures.values import Flags, Floats, as_json
+from microveil.measures.values import Flags, Floats, as_json, drawn
 from microveil.text import listed, shortened
 from microveil.text.document import Document, heading, items, paragraph, tabulated
 from microveil.text.figures import figure
@@ -259,9 +259,7 @@ class Setting:
 
         def chosen(records: Records) -> Floats:
             found = records.complete_columns(needed)
-            if len(found) <= self.n_attacks:
-                return found
-            return found[np.sort(generator.choice(len(found), self.n_attacks, replace=False))]
+            return found[drawn(len(found), self.n_attacks, generator)]
 
         return chosen(self.original), None if self.control is None else chosen(self.control)
 

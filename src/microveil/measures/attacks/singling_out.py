@@ -20,7 +20,7 @@ from microveil.kernels import attacks as kernel
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.nearest import in_threads
-from microveil.measures.values import Flags, Floats, Whole
+from microveil.measures.values import Flags, Floats, Whole, drawn
 from microveil.table import Numbers, decimals_seen
 
 # As the kernel numbers the comparisons of a predicate.
@@ -104,9 +104,7 @@ def _apart(
         found += [(a, EQUAL, value) for value in values[copies == 1].tolist()]
         if len(values) > 1 and not is_category[a]:
             found += [(a, AT_MOST, values[0].item()), (a, AT_LEAST, values[-1].item())]
-    if len(found) > n_most:
-        chosen = np.sort(generator.choice(len(found), n_most, replace=False))
-        found = [found[i] for i in chosen.tolist()]
+    found = [found[i] for i in drawn(len(found), n_most, generator).tolist()]
     comparisons = np.zeros((len(found), rows.shape[1]), dtype=np.int8)
     values = np.zeros(comparisons.shape)
     for p, (a, comparison, value) in enumerate(found):
