@@ -17,7 +17,7 @@ from microveil.measures.linkage import Sample
 from microveil.measures.opening import Opened, named, opened, tables_of
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.subgroup_margins import subgroup_margins
-from microveil.measures.tables import Codes
+from microveil.measures.tables import Codes, Tables
 from microveil.measures.weighted import weights_of
 from microveil.schema import Role
 from microveil.synthesis.measurements import Measurements
@@ -190,7 +190,18 @@ def assess(
     known = both.of_role(Role.QUASI_IDENTIFIER)
     if quasi_identifiers or not {*known} & {*both.protected.names}:
         known = named(quasi_identifiers or ())
-    looked_at = both.original.names if attributes is None else compared
+    return _assessed(
+        both,
+        tables,
+        looked_at=both.original.names if attributes is None else compared,
+        corrected=compare_corrected(both) if corrected else {},
+        anonymity=compare_anonymity(both, known),
+        weights=weighting,
+    )
+
+
+def _assessed(both: Opened, tables: Tables, *, looked_at: Iterable[str], **more: Any) -> Assessment:
+    """Take every measure that two tables allow, and name the columns that have none."""
     before, after = tables.original, tables.protected
     n_cells, n_complete = _present(before, after) if tables.paired else (0, 0)
     varies = varying(before) if tables.names else ()
@@ -213,10 +224,8 @@ def assess(
             if name not in both.orders and (look := numeric_look_of(both.original, name))
         },
         kept=tuple(_kept(both, tables.texts)),
-        corrected=compare_corrected(both) if corrected else {},
-        anonymity=compare_anonymity(both, known),
-        weights=weighting,
         guarantee=both.guarantee,
+        **more,
     )
 
 

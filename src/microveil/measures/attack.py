@@ -259,9 +259,7 @@ def _records(both: Opened, wanted: Iterable[str] | None) -> dict[str, Records]:
     found = {name: own for name, own in columns.items() if own is not None}
     if not found:
         raise DataError(
-            "tables",
-            "they have no attribute in common to attack",
-            "pass a table and its release",
+            "tables", "they have no attribute in common to attack", "pass a table and its release"
         )
     is_category = np.array([not both.original.kind(name).is_numeric for name in found])
     return {

@@ -110,8 +110,8 @@ def compare_distributions(original: Floats, protected: Floats) -> Distributions:
 
 def merged_sums(before: InOrder, after: InOrder) -> tuple[int, float, float]:
     """Go once through the values of both, as the kernel of this name does."""
-    sides = ((of.values, NO_COUNTS if of.counts is None else of.counts) for of in (before, after))
-    largest, squares, inner = kernel.merged_sums(*next(sides), *next(sides))
+    one, other = (NO_COUNTS if of.counts is None else of.counts for of in (before, after))
+    largest, squares, inner = kernel.merged_sums(before.values, one, after.values, other)
     return largest, squares, inner
 
 

@@ -143,11 +143,7 @@ OF_ATTRIBUTES = (
         better=Better.ZERO,
     ),
     _error(
-        id="mse",
-        label="mean squared error",
-        short="MSE",
-        figure=attrgetter("mse"),
-        tabulated=False,
+        id="mse", label="mean squared error", short="MSE", figure=attrgetter("mse"), tabulated=False
     ),
     _error(id="rmse", label="root mean squared error", short="RMSE", figure=attrgetter("rmse")),
 )

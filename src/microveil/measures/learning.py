@@ -376,9 +376,7 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 def _protected(found: ClassificationComparison) -> dict[str, Figure]:
     return {
         one.label: Figure(
-            value=one.protected.value,
-            interval=one.protected.interval,
-            beside=one.original.value,
+            value=one.protected.value, interval=one.protected.interval, beside=one.original.value
         )
         for one in found.classes
     }

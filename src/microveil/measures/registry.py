@@ -58,9 +58,7 @@ Attempt = Callable[[Measure, Callable[[], Any]], Any]
 
 
 def measured(
-    tables: Tables,
-    measures: Iterable[Measure] | None = None,
-    attempt: Attempt | None = None,
+    tables: Tables, measures: Iterable[Measure] | None = None, attempt: Attempt | None = None
 ) -> dict[str, Measured]:
     """Take measures of two tables that these allow, by default of all, and return them by id.
 

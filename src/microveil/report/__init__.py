@@ -4,9 +4,4 @@ from microveil.report.comparison import comparison_report
 from microveil.report.comparison_map import draw_map
 from microveil.report.pages import custodian_report, publishable_report
 
-__all__ = [
-    "comparison_report",
-    "custodian_report",
-    "draw_map",
-    "publishable_report",
-]
+__all__ = ["comparison_report", "custodian_report", "draw_map", "publishable_report"]

@@ -207,12 +207,13 @@ def found_chart(found: Mapping[str, Figure], title: str, *, most: float | None =
     tips = [tip("name", "what"), *more]
 
     def at(field: str, **more: Any) -> Encoded:
-        return {"x": numbers(field, scale=scale, title=title), "tooltip": tips, **more}
+        return {"x": numbers(field, scale=scale, title=title), **more}
 
-    bar = layer("bar", at("found"), fill=var("protected"), fillOpacity=0.35, height=12)
-    interval = at("low", x2={"field": "high"})
+    found_at = at("found", tooltip=tips)
+    bar = layer("bar", found_at, fill=var("protected"), fillOpacity=0.35, height=12)
+    interval = at("low", x2={"field": "high"}, tooltip=tips)
     rule = layer("rule", interval, stroke=var("protected"), strokeWidth=3)
-    tick = layer("tick", at("chance"), color=var("text"), thickness=2, height=20)
+    tick = layer("tick", at("chance", tooltip=tips), color=var("text"), thickness=2, height=20)
     words = layer("text", at("end", text={"field": "said"}), align="left", dx=6)
     spec = {
         "data": {"values": rows},

@@ -135,8 +135,7 @@ def _folds(comparison: Comparison) -> Iterator[Fold]:
         blocks.append(tabulated(["method", "condition"], sorted(conditional)))
     yield fold("How to read the scopes, and what epsilons are conditional on", blocks)
     yield fold(
-        "What was compared",
-        [tabulated(["what", "value"], _compared(comparison.description))],
+        "What was compared", [tabulated(["what", "value"], _compared(comparison.description))]
     )
 
 

@@ -77,11 +77,7 @@ def _beside(charts: list[Chart], *, across: int) -> Chart:
     """Put charts of their own scales beside each other, each under what it says."""
     looks = ("color", "fill", "shape", "size", "stroke", "strokeDash")
     alone = dict.fromkeys(looks, "independent")
-    spec = {
-        "concat": [own.spec for own in charts],
-        "columns": across,
-        "resolve": {"scale": alone},
-    }
+    spec = {"concat": [own.spec for own in charts], "columns": across, "resolve": {"scale": alone}}
     return Chart(spec, " ".join(own.says for own in charts))
 
 

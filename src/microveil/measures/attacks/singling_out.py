@@ -113,11 +113,7 @@ def _apart(
 
 
 def _together(
-    complete: Floats,
-    rows: Floats,
-    is_category: Flags,
-    n_most: int,
-    generator: np.random.Generator,
+    complete: Floats, rows: Floats, is_category: Flags, n_most: int, generator: np.random.Generator
 ) -> Predicates:
     """Form predicates about all attributes from rows, those that select one row alone."""
     if not len(complete):
