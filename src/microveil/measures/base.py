@@ -13,10 +13,9 @@ T = TypeVar("T")
 
 
 class Takes(StrEnum):
-    """What of the two tables a measure's function is given, by position.
+    """What of the two tables a measure's function is given: the original's, then the release's.
 
-    Of each the original's comes first, then the release's. Numbers are float64, NaN where
-    missing; a function of an attribute is called once for each.
+    Numbers are float64, NaN where missing; a function of an attribute is called once for each.
     """
 
     NUMBERS = "all numbers"  # two matrices (n_records, n_attributes)
@@ -87,10 +86,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """How a comparison of methods uses a measure: every run has its figure as a column.
-
-    Figures by class are those of a comparison's own classifier.
-    """
+    """How a comparison of methods uses a measure: every run has its figure as a column."""
 
     on_frontier: bool = False  # a risk that a loss is held against, on Pareto frontiers and maps
     in_answer: bool = False  # whether the answer says what does best by it

@@ -102,7 +102,9 @@ def checked_attributes(table: Mapping[str, ArrayLike], place: str) -> Attributes
     """Return columns as text or as numbers of which models can take squares."""
     columns = {name: np.asarray(values) for name, values in table.items()}
     for name, column in columns.items():
-        if column.dtype.kind == "U":
+        if column.dtype.kind in "UOT":  # text, as numpy or a library of frames keeps it
+            words = ["" if value is None else value for value in column.tolist()]
+            columns[name] = column if column.dtype.kind == "U" else np.array(words, dtype=np.str_)
             continue
         columns[name] = column.astype(np.float64)
         if np.any(np.abs(columns[name]) > LARGEST_VALUE):

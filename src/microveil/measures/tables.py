@@ -12,11 +12,12 @@ from microveil.measures.base import Measure, Takes
 from microveil.measures.distributions import Levels, decile_levels
 from microveil.measures.formula import parse_formula
 from microveil.measures.relations import sampled_records
-from microveil.measures.values import Flags
+from microveil.measures.values import Flags, Whole
 from microveil.table import Column, Numbers
 from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
 from microveil.table.threads import in_threads
 
+EVERY = slice(None)
 Columns = dict[str, Column]
 # Of these nothing is left without an attribute of numbers.
 OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE, Takes.NUMBER)
@@ -24,10 +25,11 @@ OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE, Takes.NUMBER)
 Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
 
 
-def _present_codes(codes: Codes, side: int) -> Column:
+def _present_codes(codes: Codes, side: int, rows: slice | Whole = EVERY) -> Column:
     """Return one table's codes of text as numbers; NaN where a cell is missing."""
-    missing = codes[2].index("") if "" in codes[2] else -1
-    return np.where(codes[side] == missing, np.nan, codes[side])
+    *sides, categories = codes
+    own, missing = sides[side][rows], categories.index("") if "" in categories else -1
+    return np.where(own == missing, np.nan, own)
 
 
 def _no_columns(names: Iterable[str]) -> tuple[Columns, Columns]:
@@ -179,14 +181,14 @@ class Tables:
     def _sampled(self, side: int) -> dict[str, Column]:
         """Return the records of one table in which relations are looked for."""
         table = (self.original, self.protected)[side]
-        rows = sampled_records(len(table))
-        own: slice | NDArray[np.int64] = slice(None) if rows is None else rows
-        taken = table[own]
+        chosen = sampled_records(len(table))
+        rows = EVERY if chosen is None else chosen
+        taken = table[rows]
         found = {name: taken[:, a] for a, name in enumerate(self.names)}
         for name, codes in self.texts.items():
             in_order = self.ranks.get(name)
-            whole = _present_codes(codes, side) if in_order is None else in_order[side]
-            found[name] = whole[own]
+            own = _present_codes(codes, side, rows) if in_order is None else in_order[side][rows]
+            found[name] = own
         return found
 
     def _records(self) -> tuple[list[Column], list[Column], Flags]:

@@ -176,14 +176,8 @@ def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
 
 def _stretches(starts: Floats, kind: Kind) -> list[str]:
     """Name stretches between cuts by where they begin; the first by where it ends."""
-    if not len(starts):
-        return ["all values"]
-
-    def name(value: float) -> str:
-        return shown(value, kind) if kind is Kind.DATE else number(value, 5)
-
-    names = [f"{FROM}{name(float(start))}" for start in starts]
-    return [f"< {name(float(starts[0]))}", *names]
+    names = [shown(x, kind) if kind is Kind.DATE else number(x, 5) for x in starts.tolist()]
+    return [f"< {names[0]}", *(f"{FROM}{name}" for name in names)] if names else ["all values"]
 
 
 def _value_names(attribute: Attribute) -> list[str]:

@@ -4,6 +4,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
 
 BETWEEN = "  "
 # Columns of words are not made narrower than this: a table is set row by row instead.
@@ -24,10 +25,7 @@ def aligned(
     on in further lines under their first, or each cell has lines of its own.
     """
     cells = [tuple(row) for row in rows]
-    needed = [0] * max(map(len, cells), default=0)
-    for row in cells:
-        for place, cell in enumerate(row):
-            needed[place] = max(needed[place], len(cell))
+    needed = [max(map(len, column)) for column in zip_longest(*cells, fillvalue="")]
     wide = [*map(max, zip(needed, widths, strict=False)), *needed[len(widths) :]]
     room = _room(indent)
     if room is None or _width(wide) <= room:
@@ -108,11 +106,8 @@ def _in_words(text: str, width: int) -> list[str]:
 def _in_lines(row: Sequence[str], wide: Sequence[int], left: Collection[int], indent: str) -> str:
     """Set one row, words in as many lines as they take."""
     split = [_in_words(cell, wide[place]) for place, cell in enumerate(row)]
-    lines = []
-    for number in range(max(map(len, split), default=0)):
-        part = [lines_of[number] if number < len(lines_of) else "" for lines_of in split]
-        lines.append(indent + _line(part, wide, left))
-    return "\n".join(lines)
+    parts = zip_longest(*split, fillvalue="")
+    return "\n".join(indent + _line(part, wide, left) for part in parts)
 
 
 def _stacked(
