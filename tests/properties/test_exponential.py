@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from microveil.kernels.whole_weights import stretch_sums, whole_numbers
+from microveil.kernels.synthesis import stretch_sums, whole_numbers
 from microveil.noise import exponential
 from microveil.noise.exponential import draw_run, draw_weighted, median_weights
 from microveil.noise.noise import RandomSource

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from microveil.kernels.whole_weights import whole_numbers
+from microveil.kernels.synthesis import whole_numbers
 from microveil.noise.counts import CountNoise, gaussian_noise
 from microveil.schema import Attribute, Bounds, Kind, Source, widest
 from microveil.synthesis import cuts as cutting

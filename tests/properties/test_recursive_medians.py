@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microveil.kernels.whole_weights import whole_numbers
+from microveil.kernels.synthesis import whole_numbers
 from microveil.noise.exponential import median_weights
 from microveil.synthesis import cuts as cutting
 from microveil.synthesis.cuts import Candidates, Spacing, recursive_medians

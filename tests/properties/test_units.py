@@ -14,7 +14,7 @@ import pytest
 
 import microveil as mv
 from microveil.guarantee.budget import concentrated_budget
-from microveil.kernels.whole_weights import whole_numbers
+from microveil.kernels.synthesis import whole_numbers
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
 from microveil.protect import columns

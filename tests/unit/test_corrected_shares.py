@@ -11,7 +11,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.noise.corrected_shares import correct_shares
+from microveil.noise.shares import correct_shares
 from reference import corrected_shares as plain
 
 WEIGHTS = np.array([[6, 3, 1], [2, 7, 1], [1, 1, 3]])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError
-from microveil.noise.posterior_odds import posterior_odds
+from microveil.noise.shares import posterior_odds
 
 
 @st.composite

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microveil.noise.posterior_odds import posterior_odds
+from microveil.noise.shares import posterior_odds
 from microveil.partition.intervals import intervals
 
 TABLE = np.arange(24.0).reshape(12, 2)

@@ -107,8 +107,8 @@ def _kth_for_one(tree, is_category, query, work):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def kth_least_distances(tree, is_category, queries, limits, k):
-    """Squared distance of each query to its k-th nearest row, or its limit if that is less."""
+def kth_least_distances(tree, is_category, queries, k):
+    """Squared distance of each query to its k-th nearest row; infinite of fewer rows."""
     leaf_starts = tree[2]
     distances = np.empty(np.max(leaf_starts[1:] - leaf_starts[:-1]))
     stack = np.empty(72, np.int64)  # one for each level that 64-bit positions allow
@@ -116,7 +116,7 @@ def kth_least_distances(tree, is_category, queries, limits, k):
     least = np.empty(k)
     found = np.empty(queries.shape[0])
     for q in range(queries.shape[0]):
-        least[:] = limits[q]
+        least[:] = np.inf
         _kth_for_one(tree, is_category, queries[q], (least, distances, stack, bounds))
         found[q] = least[k - 1]
     return found
@@ -229,10 +229,10 @@ def _work(search):
 def common_neighbours(one, other, one_queries, other_queries, one_radii, other_radii):
     """Count released rows by where they lie from either part of a person.
 
-    ``one`` and ``other`` are each a tree, which attributes are categories, the rows in the
-    order of the tree, and where those of each distinct row begin. ``counts[q, i, j]`` counts
-    the rows that lie inside (1), at (2) or beyond (0) the first part's radius, by i, and the
-    second part's, by j; beyond both is left at 0.
+    ``one`` and ``other`` are each a tree, which attributes are categories, the rows in the order of
+    the tree, and where those of each distinct row begin. ``counts[q, i, j]`` counts the rows inside
+    (1), at (2) or beyond (0) the first part's radius, by i, and the second's, by j; beyond both is
+    left at 0.
     """
     n_rows = one[2].shape[0]
     one_work, other_work = _work(one), _work(other)
@@ -277,9 +277,8 @@ def _satisfies(x, comparison, value):
 def count_selected(columns, orders, in_order, n_present, comparisons, values):
     """Count the records that each predicate selects, a conjunction of comparisons.
 
-    ``columns`` has an attribute to a row; ``orders`` the records by ascending value, missing
-    ones last, ``in_order`` the values so, and ``n_present`` how many are present;
-    ``comparisons`` and ``values`` a predicate to a row, an attribute to a column. The
+    ``columns`` has an attribute to a row; ``orders`` the records by ascending value, missing ones
+    last, ``in_order`` the values so; ``comparisons`` and ``values`` a predicate to a row. The
     comparison that fewest records satisfy says which records the others are held against.
     """
     n_predicates, n_attributes = comparisons.shape

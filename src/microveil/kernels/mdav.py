@@ -511,33 +511,6 @@ def form_clusters(space, points, k, labels, middle, units, formed):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _before(near, i, one):
-    """Whether entry i is nearer than the heap's first, or as near and earlier in the table."""
-    return near[0][i] < one[0][0] or (near[0][i] == one[0][0] and near[1][i] < one[1][0])
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _closest_to_cluster(space, points, members, near, seen, labels, middle, bounds, distances, one):
-    """Leave in the heap of one the record nearest to any member.
-
-    ``near`` holds, for the members before ``seen``, a record that none was before in
-    nearness, to the member and among those left when it was found. As records only leave,
-    it is still no later than the member's nearest; if it is left itself, it is as near as
-    that to some member.
-    """
-    _clear(one)
-    for i in range(seen):
-        if labels[near[1][i]] < 0 and _before(near, i, one):
-            one[0][0] = near[0][i]
-            one[1][0] = near[1][i]
-    for i in range(members.shape[0]):
-        if i >= seen or (labels[near[1][i]] >= 0 and _before(near, i, one)):
-            _nearest(space, points[members[i]], middle[5], middle[6], bounds, distances, one)
-            near[0][i] = one[0][0]
-            near[1][i] = one[1][0]
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, units, formed):
     """Form clusters by V-MDAV until fewer than k units or at most half of the records remain.
 
@@ -549,7 +522,6 @@ def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, u
     bounds, distances, _, members = work
     one = (np.empty(1), np.empty(1, np.int64))
     two = (np.empty(2), np.empty(2, np.int64))
-    near = (np.empty(remaining), np.empty(remaining, np.int64))
     half = remaining // 2
     at = 0
     while units[3][0] >= k and remaining > half:
@@ -559,12 +531,12 @@ def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, u
             space, points, outermost[at], remaining, n_clusters, labels, middle, units, work
         )
         remaining -= size
-        n_units, seen = k, 0
+        n_units = k
         while n_units < 2 * k - 1 and remaining > 1:
-            _closest_to_cluster(
-                space, points, members[:size], near, seen, labels, middle, bounds, distances, one
-            )
-            seen = size
+            # What is nearest to any member: each search leaves it unless it finds one nearer.
+            _clear(one)
+            for member in members[:size]:
+                _nearest(space, points[member], middle[5], middle[6], bounds, distances, one)
             to_cluster, record = one[0][0], one[1][0]
             # The record itself is one of its two nearest, or as near as both.
             _clear(two)

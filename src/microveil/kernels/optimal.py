@@ -30,17 +30,15 @@ UNREACHED = 1e300  # the cost of the first 1 to k - 1 values: no run is that sho
 def cheapest_runs(in_order, k, longest, penalty, sizes):  # noqa: PLR0915 - see below
     """Write the sizes of the cheapest runs; return how many they are.
 
-    A run of s values costs its sum of squares and ``penalty / s``. For ascending ends
-    the best cuts (the leftmost, where several are best) are ascending too, so at every
-    boundary the middle end is served first, then the quarters, the eighths: each looks
-    for its cut between the cuts of its neighbours on either side.
+    A run of s values costs its sum of squares and ``penalty / s``. For ascending ends the best cuts
+    (the leftmost, where several are best) are ascending too, so at every boundary the middle end is
+    served first, then the quarters, the eighths: each looks for its cut between those of its
+    neighbours.
 
-    Long, because a call that takes arrays counts a reference to each, and one such call
-    for each boundary costs as much as the boundary. In the innermost loop positions are
-    unsigned, because one that might be negative is tested each time.
-
-    Values ascend, float64 or uint64 of magnitude up to 1e30; ``longest`` is 2k - 1 or more, the
-    penalty from 0 to 1e100, and ``sizes`` are (n_records // k,).
+    Long, because a call that takes arrays counts a reference to each, which costs as much as a
+    boundary. Positions of the innermost loop are unsigned, as one that might be negative is tested
+    each time. Values ascend, float64 or uint64 of magnitude up to 1e30; ``longest`` is 2k - 1 or
+    more, the penalty from 0 to 1e100, and ``sizes`` are (n_records // k,).
     """
     n = in_order.shape[0]
     room = min(longest, n) + 1

@@ -13,8 +13,7 @@ from microveil.errors import RequestError
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
 from microveil.measures.opening import Opened
 from microveil.measures.values import Floats, Whole
-from microveil.noise.corrected_shares import CorrectedShares
-from microveil.noise.posterior_odds import PosteriorOdds, posterior_odds
+from microveil.noise.shares import CorrectedShares, PosteriorOdds, posterior_odds
 from microveil.protect.corrected import category_counts, corrected_of, randomised_attributes
 from microveil.text import listed
 from microveil.text.document import Block, heading, paragraph, tabulated

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 
-from microveil.kernels import distributions as kernel
+from microveil.kernels import sorted_values as kernel
 from microveil.measures.base import By, Entry, Measure, Takes
 from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
 from microveil.measures.values import Floats, as_json, plain

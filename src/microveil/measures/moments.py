@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.kernels import pairs_of_attributes as kernel
+from microveil.kernels import ranking as kernel
 from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
 from microveil.measures.values import Floats, as_json, plain
 from microveil.table.blocks import (

@@ -97,10 +97,10 @@ class Rows:
 
     def distances(self, known: Floats, *, neighbours: int = 1) -> Floats:
         """Return each person's distance to the k-th nearest row."""
-        known, reach = np.ascontiguousarray(known), np.full(len(known), np.inf)
+        known = np.ascontiguousarray(known)
         return in_threads(
             lambda task: kernel.kth_least_distances(
-                self.tree, self.is_category, known[task], reach[task], neighbours
+                self.tree, self.is_category, known[task], neighbours
             ),
             len(known),
         )

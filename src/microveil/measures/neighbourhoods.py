@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microveil.kernels import neighbourhoods as kernel
+from microveil.kernels import sorted_values as kernel
 from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
 from microveil.measures.values import Floats, Whole
 from microveil.partition import intervals

@@ -196,6 +196,25 @@ class Promise:
     rho: Fraction | None = None
 
 
+def promise_epsilon(
+    setting: Setting,
+    vector: Fraction | float | None,
+    *,
+    model: Model | None = None,
+    conditions: tuple[Condition, ...] = (),
+    caveats: tuple[str, ...] = (),
+) -> Promise:
+    """Promise the budget at cluster scope, another at vector scope, and that of unlinked rows."""
+    row = vector if setting.unlinked else None
+    return Promise(
+        model=model or setting.model,
+        epsilon=setting.epsilon,
+        scopes=epsilon_scopes(setting.epsilon, vector, row),
+        conditions=conditions,
+        caveats=caveats,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """A published method: what it needs, what it can, how it plans and what it promises.

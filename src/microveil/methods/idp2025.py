@@ -27,6 +27,7 @@ from microveil.methods.base import (
     Promise,
     Setting,
     epsilon_scopes,
+    promise_epsilon,
 )
 from microveil.methods.centroids import Noise, RankedSteps, domain, means, winsorised_means
 from microveil.noise.sensitivity import (
@@ -124,35 +125,25 @@ def promise_laplace(setting: Setting) -> Promise:
 
 def promise_dp_um(setting: Setting) -> Promise:
     """Promise epsilon at vector scope: the shifts of neighbouring clusters telescope."""
-    row = setting.epsilon if setting.unlinked else None
-    return Promise(
-        model=setting.model,
-        epsilon=setting.epsilon,
-        scopes=epsilon_scopes(setting.epsilon, setting.epsilon, row),
-        caveats=(_DP_UM,),
-    )
+    return promise_epsilon(setting, setting.epsilon, caveats=(_DP_UM,))
 
 
 def _promise_idp_ls(setting: Setting) -> Promise:
     """Promise (1 + ln 2) epsilon at vector scope, rounded up; proof: docs/methods/idp-ls.md."""
     vector = math.nextafter(float(setting.epsilon) * (1 + math.log(2)), math.inf)
-    return Promise(
-        model=Model.INDIVIDUAL,
-        epsilon=setting.epsilon,
-        scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
-        conditions=(noise_scales(),),
-        caveats=(_IDP_LS, SIZES_BY_RANK),
+    caveats = (_IDP_LS, SIZES_BY_RANK)
+    return promise_epsilon(
+        setting, vector, model=Model.INDIVIDUAL, conditions=(noise_scales(),), caveats=caveats
     )
 
 
 def _promise_idp_cbls(setting: Setting) -> Promise:
     """Promise a share for every cluster at vector scope: each passes a record on."""
     widened = setting.choices.exact_cells == "widen"
-    vector = sum((share * clusters for share, clusters in setting.shares), Fraction(0))
-    return Promise(
+    return promise_epsilon(
+        setting,
+        sum((share * clusters for share, clusters in setting.shares), Fraction(0)),
         model=Model.INDIVIDUAL,
-        epsilon=setting.epsilon,
-        scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
         conditions=(noise_scales(), *((cluster_sizes(),) if widened else ())),
         caveats=(_IDP_CBLS,) if widened else (_IDP_CBLS, SIZES_BY_RANK),
     )

@@ -59,20 +59,20 @@ def k_noise(columns: Sequence[GridColumn], choices: Choices) -> list[NoisePlan]:
 
 def k_pram(columns: Sequence[GridColumn], choices: Choices) -> list[IntervalPlan]:
     """Plan section 2.3: within each interval, values are drawn among those it holds."""
-    return [_within_intervals(column, choices) for column in columns]
-
-
-def _within_intervals(column: GridColumn, choices: Choices) -> IntervalPlan:
-    found = _intervals(column, choices)
-    order = np.argsort(found.labels, kind="stable")
-    return IntervalPlan(
-        attribute=column.attribute,
-        missing=column.missing,
-        values=column.values,
-        partition=Partition(order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order)),
-        in_order=column.values[order],
-        permute=choices["noise"] == "permutation",
-    )
+    plans = []
+    for column in columns:
+        found = _intervals(column, choices)
+        order, sizes = np.argsort(found.labels, kind="stable"), found.sizes[found.sizes > 0]
+        plan = IntervalPlan(
+            attribute=column.attribute,
+            missing=column.missing,
+            values=column.values,
+            partition=Partition(order=order, sizes=sizes, n_records=len(order)),
+            in_order=column.values[order],
+            permute=choices["noise"] == "permutation",
+        )
+        plans.append(plan)
+    return plans
 
 
 def _intervals(column: GridColumn, choices: Choices) -> Intervals:
@@ -261,6 +261,8 @@ def _promise_nothing(setting: Setting) -> Promise:
     return Promise(model=Model.NONE, caveats=(nothing,))
 
 
+_OF_INTERVALS: dict[str, tuple[str, ...]] = {"every": ("group", "average"), "width": ()}
+
 METHODS = (
     Method(
         id="pram",
@@ -286,11 +288,7 @@ METHODS = (
         needs=frozenset({"k"}),
         can=frozenset({"one by one"}),
         randomness="other",
-        arguments={
-            "every": ("group", "average"),
-            "width": (),
-            "noise": ("draw", "permutation"),
-        },
+        arguments={**_OF_INTERVALS, "noise": ("draw", "permutation")},
         sets_aside={"width": ("k", "every")},
     ),
     Method(
@@ -303,11 +301,7 @@ METHODS = (
         needs=frozenset({"k"}),
         can=frozenset({"one by one"}),
         randomness="other",
-        arguments={
-            "every": ("group", "average"),
-            "width": (),
-            "noise": ("uniform", "laplace", "gaussian", "triangular"),
-        },
+        arguments={**_OF_INTERVALS, "noise": ("uniform", "laplace", "gaussian", "triangular")},
         sets_aside={"width": ("k", "every")},
     ),
 )

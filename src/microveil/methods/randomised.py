@@ -6,7 +6,6 @@ Noise on every value, a draw inside the value's interval, and a draw by a transi
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from microveil.noise.expected_error import (
     expected_noise_error,
     expected_transition_error,
 )
-from microveil.noise.noise import RandomSource, continuous_noise, uniform
-from microveil.noise.posterior_odds import posterior_odds
+from microveil.noise.noise import RandomSource, continuous_noise
+from microveil.noise.shares import posterior_odds
 from microveil.noise.transition import drawn_by_rows, drawn_within
 from microveil.partition import Partition
 from microveil.table import GridColumn, Numbers, Reasons, spread
@@ -258,7 +257,7 @@ class TransitionPlan(SinglePlan):
     def drawn(self, column: GridColumn, source: RandomSource) -> Numbers:
         """Draw the records of a column: the plan's own, or some of them."""
         attribute = self.attribute
-        codes = drawn_by_rows(self.weights, self._codes(column), partial(uniform, source=source))
+        codes = drawn_by_rows(self.weights, self._codes(column), source)
         lower, _ = attribute.grid_bounds or (0, 0)
         if not self._draws_missing:
             values, missing = attribute.from_grid(codes + lower), column.missing

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.guarantee import Model
 from microveil.guarantee.condition import cluster_sizes, noise_scales, rank_boundaries
-from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
+from microveil.methods.base import Choices, Method, Promise, Setting, promise_epsilon
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import (
     CentroidPlan,
@@ -61,10 +61,8 @@ def _noisy(
     plans = []
     for column in columns:
         width = np.int64(global_sensitivity(*domain(column.attribute)))
-        noise, share = (
-            Noise(sensitivities=width, shifts=None),
-            choices.shares[column.attribute.name],
-        )
+        noise = Noise(sensitivities=width, shifts=None)
+        share = choices.shares[column.attribute.name]
         plans.append(joint_centroids(column, partition, share, noise))
     return plans
 
@@ -92,12 +90,11 @@ def _promise(setting: Setting) -> Promise:
     """Promise by partition: as `dp-um`, or with the partition taken as given."""
     if setting.choices["partition"] == "ranking":
         return promise_dp_um(setting)
-    total, by_distance = setting.epsilon, setting.choices["partition"] == "mdav"
-    vector = None if by_distance else total
-    return Promise(
+    by_distance = setting.choices["partition"] == "mdav"
+    return promise_epsilon(
+        setting,
+        None if by_distance else setting.epsilon,
         model=Model.INDIVIDUAL,
-        epsilon=total,
-        scopes=epsilon_scopes(total, vector, vector if setting.unlinked else None),
         conditions=(_SCALES, *(() if by_distance else (rank_boundaries(),)), cluster_sizes()),
         caveats=(_GIVEN, _BY_DISTANCE) if by_distance else (_GIVEN,),
     )

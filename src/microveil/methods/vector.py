@@ -21,7 +21,7 @@ from microveil.methods.base import (
     Method,
     Promise,
     Setting,
-    epsilon_scopes,
+    promise_epsilon,
 )
 from microveil.methods.centroids import Noise, RankedSteps, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK, widened_by_rank
@@ -81,12 +81,12 @@ _IDP_VECTOR = (
 
 def _promise(setting: Setting) -> Promise:
     """Promise epsilon at vector scope, and so at cluster scope."""
-    choices, total = setting.choices, setting.epsilon
+    choices = setting.choices
     chosen = choices["partition"] == "noise-aware" or choices.exact_cells == "widen"
-    return Promise(
+    return promise_epsilon(
+        setting,
+        setting.epsilon,
         model=Model.INDIVIDUAL,
-        epsilon=total,
-        scopes=epsilon_scopes(total, total, total if setting.unlinked else None),
         conditions=(noise_scales(), *((cluster_sizes(),) if chosen else ())),
         caveats=(_IDP_VECTOR,) if chosen else (_IDP_VECTOR, SIZES_BY_RANK),
     )

@@ -16,7 +16,7 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.kernels import whole_weights as kernel
+from microveil.kernels import synthesis as kernel
 from microveil.noise.noise import RandomSource
 
 # Whole weights of any size, the least of their limbs of 32 bits first: uint32 (n_weights, 6).

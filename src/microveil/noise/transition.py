@@ -8,7 +8,6 @@ of the others, as it is of both parts.
 """
 
 import math
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -96,20 +95,14 @@ def spent(weights: Whole) -> Fraction | None:
     return Fraction(logarithm) + Fraction(1, 10**100)
 
 
-def drawn_by_rows(
-    weights: Whole,
-    codes: Whole,
-    draw: Callable[[Whole], Whole],
-) -> Whole:
+def drawn_by_rows(weights: Whole, codes: Whole, source: RandomSource) -> Whole:
     """Draw a category for each code by its row, exactly in proportion to the weights.
 
-    ``draw`` draws a uniform whole number from 0 to below each bound.
-
-    >>> drawn_by_rows(np.array([[3, 1], [0, 5]]), np.array([0, 1, 0]), lambda bounds: bounds - 1)
-    array([1, 1, 1])
+    >>> drawn_by_rows(np.array([[3, 1], [0, 5]]), np.array([1, 1]), RandomSource.seeded(1))
+    array([1, 1])
     """
     edges = np.cumsum(weights, axis=1)
-    ticket = draw(edges[codes, -1])
+    ticket = uniform(edges[codes, -1], source)
     drawn = np.empty_like(codes)
     for category in np.unique(codes):
         of_it = codes == category

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.kernels import intervals as kernel
+from microveil.kernels import sorted_values as kernel
 from microveil.partition.ranking import check_size
 
 # float64 tells all whole numbers apart up to here.

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from microveil.errors import DataError, RequestError
 from microveil.kernels import linkage
 from microveil.kernels import mdav as kernel
-from microveil.partition.clusters import Partition
-from microveil.partition.ranking import check_size, rank_order, ranking_sizes
+from microveil.partition.ranking import Partition, check_size, rank_order, ranking_sizes
 
 # Records to a leaf: few enough to skip most of them, enough to fill vector instructions.
 LEAF_SIZE = 64

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import RequestError
 from microveil.kernels import optimal as kernel
-from microveil.partition.clusters import Partition
-from microveil.partition.ranking import ranking
+from microveil.partition.ranking import Partition, ranking
 
 # A penalty so great, of values up to 2**64 in magnitude, joins all records in one cluster.
 _ONE_CLUSTER = 1e100

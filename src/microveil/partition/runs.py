@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from microveil.kernels import ranking as kernel
 from microveil.kernels import widening
-from microveil.partition.clusters import Partition
-from microveil.partition.ranking import rank_order, ranking_sizes, singletons
+from microveil.partition.ranking import Partition, rank_order, ranking_sizes, singletons
 
 Whole = NDArray[np.int64]
 

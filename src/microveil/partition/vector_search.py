@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import RequestError
 from microveil.kernels import vector_aware as kernel
-from microveil.partition.clusters import Partition
-from microveil.partition.ranking import ranking, ranking_sizes
+from microveil.partition.ranking import Partition, ranking, ranking_sizes
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

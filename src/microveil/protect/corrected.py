@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.guarantee import Guarantee, Unit
 from microveil.guarantee.terms import RESPONSE, AttributeTerms
-from microveil.noise.corrected_shares import CorrectedShares, correct_shares
+from microveil.noise.shares import CorrectedShares, correct_shares
 from microveil.noise.transition import randomised_response
 from microveil.schema import Attribute
 from microveil.table import Table, code_for, numbers_of_attribute, on_grid, spread

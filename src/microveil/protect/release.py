@@ -9,7 +9,7 @@ from microveil.errors import RequestError, stands_alone
 from microveil.files import named_format
 from microveil.files.text import TextFormat
 from microveil.guarantee import Guarantee
-from microveil.noise.corrected_shares import CorrectedShares
+from microveil.noise.shares import CorrectedShares
 from microveil.protect.corrected import corrected_of
 from microveil.protect.writing import without_measurements, write_release
 from microveil.synthesis.measurements import Margins, Measurements, margins_of

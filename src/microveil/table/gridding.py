@@ -9,7 +9,7 @@ import polars
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.kernels import grid as kernel
+from microveil.kernels import ranking as kernel
 from microveil.schema import Attribute, Source, widest
 from microveil.table.cells import spread
 from microveil.table.restore import Numbers, Reasons

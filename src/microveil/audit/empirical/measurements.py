@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.audit.empirical.experiments import CERTAIN, DECIMALS, Experiment
-from microveil.kernels.whole_weights import whole_numbers
+from microveil.kernels.synthesis import whole_numbers
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
