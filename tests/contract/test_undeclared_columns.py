@@ -41,9 +41,9 @@ class Named:
     attribute: Attribute
 
 
-def planned(*attributes, delta="1e-9", max_rows=1):
+def planned(*attributes, delta="1e-9", max_rows=1, n_records=10**6):
     choices = Choices(
-        k=1, shares={}, n_records=10**6, epsilon=Fraction(1), delta=Fraction(delta),
+        k=1, shares={}, n_records=n_records, epsilon=Fraction(1), delta=Fraction(delta),
         own={"structure": "graph", "target": None, "n_records": None, "rules": ()},
         max_rows=max_rows,
         protects_missing=True,
@@ -61,8 +61,9 @@ def test_an_undeclared_column_has_shares_thresholds_and_steps_and_no_value_is_lo
         assert part.learning.delta == Fraction(1, 10**10) / 2
         assert not part.learning.is_declared
     for part in (age, pay):
-        assert 1 / part.noise.scale == own * Fraction(15, 100)
-        left = own * Fraction(85, 100)
+        # Cuts of seven levels stay as deep without three tenths of the share.
+        assert 1 / part.noise.scale == own * Fraction(30, 100)
+        left = own * Fraction(70, 100)
         assert 1 / part.cells.scale == left
         for depth in part.depths:
             cuts = sum(rate**2 / 2 for rate in depth.rates)
@@ -70,6 +71,14 @@ def test_an_undeclared_column_has_shares_thresholds_and_steps_and_no_value_is_lo
     assert 1 / town.noise.scale == own
     assert town.learning.threshold < pay.learning.threshold
     assert pay.to_dict()["bounds"] is None
+
+
+def test_single_values_have_less_where_cuts_are_shallow():
+    """Of fewer records .15 of the share goes to them, as METHODS section 11, B, has it."""
+    (pay,) = planned(PAY, n_records=2_000).attributes
+    assert len(pay.rates) < 5
+    own = concentrated_budget(Fraction(1), Fraction(9, 10**10))
+    assert 1 / pay.noise.scale == own * Fraction(15, 100)
 
 
 def tail(noise, least):
