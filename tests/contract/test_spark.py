@@ -356,8 +356,10 @@ def test_a_new_table_is_promised_and_measured_as_in_memory(spark, name):
     assert drawn["AGE"].drop_nulls().is_between(*BOUNDS["AGE"]).all()
     assert {*drawn["SIZE"].drop_nulls()} <= {*SIZES}
     measured = (one.measurements.to_dict()["attributes"] for one in (there, here))
+    # Cuts, or cells where too few records are left for these: each draw's own noise decides.
+    of_the_rest = {"depth", "cuts", "cells"}
     for one, other in zip(*map(dict.values, measured), strict=True):
-        assert one.keys() == other.keys()
+        assert one.keys() - of_the_rest == other.keys() - of_the_rest
 
 
 def test_what_is_not_declared_is_learnt_as_in_memory(spark):
