@@ -170,7 +170,11 @@ def test_a_recipe_for_row_scope_needs_no_entry(folder):
     done = run("protect", "people.csv", "--recipe", "row.toml", "--epsilon", "9", "-o", "more",
                folder=folder)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert pl.read_csv(folder / "more" / "data.csv").schema == schema
+    again = pl.read_csv(folder / "more" / "data.csv").schema
+    # Not which numbers are decimals: where drawn amounts are all whole, the file shows none.
+    assert {name: own.is_numeric() for name, own in again.items()} == {
+        name: own.is_numeric() for name, own in schema.items()
+    }
 
 
 def test_every_command_that_the_demo_names_works(invented, tmp_path):
