@@ -61,8 +61,11 @@ def shown(change):
 
 def hardly_any_noise(plan):
     fees, places = plan.attributes
+    loud = tuple(
+        replace(depth, rates=tuple(60 * rate for rate in depth.rates)) for depth in fees.depths
+    )
     parts = (
-        replace(fees, rates=tuple(60 * rate for rate in fees.rates)),
+        replace(fees, depths=loud, noise=fees.noise and laplace_noise(100)),
         replace(places, noise=laplace_noise(100)),
     )
     tables = replace(plan.tables, rate=60 * plan.tables.rate, noise=laplace_noise(100))
