@@ -317,7 +317,7 @@ def answered(monkeypatch):
     monkeypatch.setattr(asking, "NEAR", 0)
     monkeypatch.setattr(asking, "SINGLE", 0)
     monkeypatch.setattr(asking, "OCTAVES", range(0))
-    for name, few in (("KNOTS", 2), ("STEPS", 2), ("STEP_BITS", 0)):
+    for name, few in (("KNOTS", 2), ("STEPS", 2)):
         monkeypatch.setattr(cutting, name, few)
 
 

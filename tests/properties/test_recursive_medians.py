@@ -7,6 +7,7 @@ any other code, and all other codes stay. So codes are what neighbours are enume
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microveil.kernels.synthesis import whole_numbers
-from microveil.noise.exponential import median_weights
+from microveil.noise.exponential import draw_weighted, median_weights
+from microveil.noise.noise import RandomSource
 from microveil.synthesis import cuts as cutting
 from microveil.synthesis.cuts import Candidates, Spacing, recursive_medians
 from microveil.synthesis.measuring import JitteredCodes
@@ -251,8 +253,12 @@ def test_equal_values_part_at_every_share():
 
 
 spacings = st.builds(
-    lambda knots: Spacing(np.array(sorted(knots), dtype=np.int64)),
+    lambda knots, near, bits: Spacing(
+        np.array(sorted(knots), dtype=np.int64), bits, tuple(sorted(near)), bits
+    ),
     st.sets(st.integers(0, FAR), max_size=40),
+    st.tuples(st.integers(0, FAR), st.integers(0, FAR)),
+    st.integers(0, 18),
 )
 
 
@@ -278,14 +284,51 @@ def test_a_spacing_rises_with_codes_and_its_inverse_finds_the_least_that_has_so_
 
 def test_around_what_is_known_candidates_lie_as_far_again_and_many():
     """Half of all of them; evenly, to a grid step; of nothing known none more."""
-    places = Candidates(lower=-(1 << 53), upper=1 << 53, count=1 << 40)
-    assert Spacing.around(places, np.zeros(0), 3).below(np.array([7])).tolist() == [7]
-    spacing = Spacing.around(places, np.array([1900.0, 2000.0]), 3)
-    ends = places.scale(np.array([1800.0, 1850, 1900, 2000, 2099, 2101])) * (1 << 40)
+    places = Candidates(lower=-(1 << 53), upper=1 << 53, count=FAR)
+    assert Spacing.around(places, np.zeros(0), 1).below(np.array([7])).tolist() == [7]
+    spacing = Spacing.around(places, np.array([1900.0, 2000.0]), 1)
+    ends = places.scale(np.array([-100.0, 950, 1900, 2000, 3999, 4001])) * (1 << 40)
     below = spacing.below(ends.astype(np.int64)) - ends.astype(np.int64)
     assert below[4] == pytest.approx(1 << 40, rel=0.01)
-    assert below[:4] / (1 << 40) == pytest.approx([0, 1 / 6, 1 / 3, 2 / 3], abs=0.01)
+    assert below[:4] / (1 << 40) == pytest.approx([0, 105 / 410, 200 / 410, 210 / 410], abs=0.01)
     assert below[5] == below[5:].max() == 1 << 40
+
+
+def test_from_the_third_level_on_hardly_a_candidate_lies_far_from_what_is_known():
+    """Those near have the same shares as in earlier levels, and 2**16 times as many."""
+    places = Candidates(lower=-(1 << 53), upper=1 << 53, count=FAR)
+    spacing = Spacing.around(places, np.array([1900.0, 2000.0]), 2)
+    ends = places.scale(np.array([1499.0, 1800, 1850, 1900, 2000, 2099, 2401])) * (1 << 40)
+    ends = ends.astype(np.int64)
+    below = spacing.below(ends)
+    near = below[-1] - below[0]
+    assert (near + (1 << 40)) / near < 1 + 2**-15
+    evenly = (below - (ends - ends[0] << 16) - below[0]) / (1 << 56)
+    assert evenly == pytest.approx([0, 0, 1 / 6, 1 / 3, 2 / 3, 1, 1], abs=0.01)
+
+
+FAR_VALUES = np.random.Generator(np.random.PCG64(4))
+HEAVY = {
+    "one over rank": 100 / (1 - FAR_VALUES.random(5000)),
+    "a tenth far away": np.where(np.arange(5000) % 10 > 0, 1e3, 1e9) + np.arange(5000),
+    "a wide end": np.where(np.arange(5000) % 7 > 0, 50, FAR_VALUES.lognormal(12, 1, 5000)),
+}
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_no_cut_of_a_heavy_tail_lies_far_from_all_values(name):
+    """At the smallest rates of five levels; one draw in ten to twenty had one as far as 2**53."""
+    values = HEAVY[name].astype(np.int64)
+    places = Candidates(lower=-(1 << 53), upper=1 << 53, count=FAR)
+    words = FAR_VALUES.integers(0, 2**64, len(values), dtype=np.uint64)
+    codes = places.codes(values, words)
+    codes = JitteredCodes(codes, np.sort(codes))
+    weights = [median_weights(Fraction(rate, 1000), 5000) for rate in (18, 26, 36, 50, 70)]
+    source = RandomSource.system()
+    for _ in range(60):
+        draw = partial(draw_weighted, source=source)
+        cuts = recursive_medians(codes, places, weights, draw, source.integer_below, np.zeros(0))
+        assert np.abs(cuts.positions).max() <= 20 * values.max()
 
 
 def law_of_spaced(codes, count, weights, known):
@@ -304,10 +347,11 @@ def law_of_spaced(codes, count, weights, known):
     return exact_law(program)
 
 
+@pytest.mark.parametrize("first", [2, 0])
 @pytest.mark.parametrize("known", [(), (10.0, 70.0)])
-def test_a_cut_under_a_spacing_has_the_chance_that_is_stated(known, monkeypatch):
+def test_a_cut_under_a_spacing_has_the_chance_that_is_stated(known, first, monkeypatch):
     """Each candidate by how many it stands for, times its weight; and no more is spent."""
-    for name, few in (("KNOTS", 3), ("STEPS", 2), ("STEP_BITS", 0)):
+    for name, few in (("KNOTS", 3), ("STEPS", 2), ("FIRST_LEVELS", first), ("NEAR_BITS", 2)):
         monkeypatch.setattr(cutting, name, few)
     count, n_records = 3, 3
     weights = [median_weights(rate, n_records) for rate in RATES]

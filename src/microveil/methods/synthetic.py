@@ -63,8 +63,9 @@ FEW_LEVELS, LEAST_DEPTH, MOST_DEPTH = 3, 2, 7
 # rate x n / 2**depth, at the last level: what a depth needs, and what the least one does.
 # Nine to fourteen serve alike on simulated attributes; below nine, the last cuts are noise.
 DEEP_ENOUGH, WORTH_IT = Fraction(11), Fraction(769, 100)
-# What records times the root of rho need where cuts may lie anywhere.
-LEAST_LEARNT = Fraction(40)
+# Records times the rate of the first level, where cuts may lie anywhere: below it one in a hundred
+# first cuts of years lay far from all of them.
+LEAST_LEARNT = Fraction(36)
 # And where cells are counted, in standard deviations of the noise on one.
 LEAST_CELLS = 20
 # Parts of equal mass in tables: at most so many, and of n / sigma no more than this lets stand out.
@@ -314,12 +315,11 @@ class _Planning:
 
         By public figures; which is taken beside atoms hangs on how many records these leave.
         """
-        # Cuts that may lie anywhere need more records than those inside a declared domain.
-        blind = LEAST_LEARNT / root(share) if is_blind else Fraction(0)
         found = list[Depth]()
         for depth in range(MOST_DEPTH, LEAST_DEPTH - 1, -1):
             rates = budget.rates(share, depth)
             needed = WORTH_IT if depth == LEAST_DEPTH else DEEP_ENOUGH
+            blind = LEAST_LEARNT / rates[0] if is_blind else Fraction(0)
             least = max(needed * (1 << depth) / rates[-1], blind)
             if self.choices.n_records >= least:
                 found.append(Depth(rates, least))

@@ -35,12 +35,15 @@ BEND = 10.0
 REACH = 16
 # Values put on codes at a time: their temporaries stay in the processor's cache.
 BATCH = 1 << 15
-# Knots of an even spacing of candidates, and how many steps lie between two of them: a step is
-# 2**STEP_BITS candidates, and all together are as many as those by distance from 0.
-KNOTS, STEPS, STEP_BITS = 1 << 12, 1 << 10, 18
+# Knots of an even spacing of candidates, and how many steps lie between two of them: all together
+# are as many candidates as the list has.
+KNOTS, STEPS = 1 << 12, 1 << 10
 # What is known reaches so far beyond its ends at least, in grid units, and in the first levels as
 # far as it lies from 0.
 LEAST_WIDTH, FIRST_LEVELS = 10.0, 2
+# In later levels candidates are by 2**NEAR_BITS times denser so many widths around what is known:
+# where they lay alike as far as 2**53, an outermost node of few records was cut out there at times.
+NEAR_BITS, NEAR_WIDTHS = 16, 4.0
 # Trial trees of cuts: so many that a bound at 95 % moves by about one part in fifty.
 TRIALS = 4000
 
@@ -122,26 +125,43 @@ class Spacing:
     """How densely candidates lie at a level, as a count of them at or below each code.
 
     Every code is a candidate, as by the list itself; between ``knots``, codes that ascend strictly,
-    there are as many more again from each to the next. Without knots there are no more.
+    there are as many more from each to the next: 2**``step_bits`` a step. From one of the two
+    codes ``near`` to the other all are 2**``near_bits`` times as many. Without knots there are none
+    but the list's.
     """
 
     knots: Whole
+    step_bits: int = 0
+    near: tuple[int, int] = (0, 0)
+    near_bits: int = 0
 
     @classmethod
     def around(cls, candidates: Candidates, known: Real, level: int) -> "Spacing":
         """Space candidates evenly around positions that are known, released cuts and atoms.
 
-        METHODS section 11, C: from the outermost known as far again as these lie apart.
+        METHODS section 11, C: from the outermost known as far again as these lie apart. Departure:
+        from the third level on few candidates lie far from what is known.
         """
         if not len(known):
             return cls(np.zeros(0, dtype=np.int64))
         first, last = float(known.min()), float(known.max())
-        from_0 = max(abs(first), abs(last)) if level < FIRST_LEVELS else 0.0
-        width = max(last - first, from_0, LEAST_WIDTH)
-        low = max(first - width, float(candidates.lower))
-        high = min(last + width, candidates.upper + 1.0)
-        places = candidates.scale(np.linspace(low, high, KNOTS + 1)) * (candidates.count + 1)
-        return cls(np.unique(np.clip(places, 0, candidates.count).astype(np.int64)))
+        is_first = level < FIRST_LEVELS
+        width = max(last - first, max(abs(first), abs(last)) if is_first else 0.0, LEAST_WIDTH)
+
+        def codes(positions: Real) -> Whole:
+            inside = np.clip(positions, float(candidates.lower), candidates.upper + 1.0)
+            places = candidates.scale(inside) * (candidates.count + 1)
+            return np.clip(places, 0, candidates.count).astype(np.int64)
+
+        wide = NEAR_WIDTHS * width
+        low, high = codes(np.array([first - wide, last + wide])).tolist()
+        ends = max(first - width, candidates.lower), min(last + width, candidates.upper + 1.0)
+        return cls(
+            knots=np.unique(codes(np.linspace(*ends, KNOTS + 1))),
+            step_bits=max(0, (candidates.count // (KNOTS * STEPS)).bit_length() - 1),
+            near=(low, high),
+            near_bits=0 if is_first else NEAR_BITS,
+        )
 
     def below(self, codes: Whole) -> Whole:
         """Count the candidates at or below codes: whole numbers that rise with them."""
@@ -151,7 +171,9 @@ class Spacing:
         at = np.minimum(np.searchsorted(self.knots, inside, side="right"), len(self.knots) - 1) - 1
         gaps = self.knots[at + 1] - self.knots[at]
         steps = at * STEPS + (inside - self.knots[at]) * STEPS // gaps
-        return np.asarray(codes + (steps << STEP_BITS))
+        near = np.clip(codes, *self.near) - self.near[0]
+        denser = near + (steps << self.step_bits) << self.near_bits
+        return np.asarray(codes - near + denser)
 
     def code(self, number: int, first: int, last: int) -> int:
         """Return the least code, first or above, with so many candidates at or below it."""
