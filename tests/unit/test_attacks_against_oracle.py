@@ -268,16 +268,19 @@ def test_many_leaves_hide_no_nearer_row(n_attributes, neighbours):
     search = Rows.arrange(rows, weights, is_category)
     found = search.distances(people, neighbours=neighbours)
     counts = search.count_at(people, found, np.zeros(len(rows)), np.zeros((len(people), 2)))
-    firsts = search.first_at(people, found)
-    for person, distance, count, first in zip(
-        people.tolist(), found, counts[:, 0], firsts, strict=True
+    at = search.within(people, found)
+    for number, (person, distance, count) in enumerate(
+        zip(people.tolist(), found, counts[:, 0], strict=True)
     ):
         to_rows = oracle.distances(person, rows.tolist(), weights, is_category)
         assert distance == sorted(to_rows)[neighbours - 1]
         assert count == to_rows.count(distance)
-        equal = search.members[search.starts[first] : search.starts[first + 1]]
-        assert {to_rows[row] for row in equal} == {distance}
-    assert (search.first_at(people, found + 0.5**40) == -1).any()
+        listed = {1: [], 2: []}
+        for _, row, kind in at[at[:, 0] == number].tolist():
+            listed[kind] += search.members[search.starts[row] : search.starts[row + 1]].tolist()
+        assert {to_rows[row] for row in listed[2]} == {distance}
+        nearer = [row for row, apart in enumerate(to_rows) if apart < distance]
+        assert sorted(listed[1]) == nearer
 
 
 def ages(*values):

@@ -1,4 +1,4 @@
-"""Nearest originals among records of numbers and categories that may lack some of either.
+"""Nearest records, of numbers and categories, some of which may be missing.
 
 The squared distance of two records is one float64 computation, the same everywhere::
 
@@ -194,8 +194,8 @@ def _some_within(distances, size, radius):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _scan_leaf(tree, scale, leaf, query, radius, distances):
-    """Count the originals of a leaf at exactly the radius; -1 if one is strictly nearer."""
+def _measure_leaf(tree, scale, leaf, query, radius, distances):
+    """Set the squared distances to the records of a leaf; return how many, 0 if all are beyond."""
     blocks, leaf_starts, _ = tree
     is_category, weights, gaps = scale
     start = leaf_starts[leaf]
@@ -208,8 +208,14 @@ def _scan_leaf(tree, scale, leaf, query, radius, distances):
         at += size
         if (a + 1) % CHECK_EVERY == 0 and not _some_within(distances, size, radius):
             return 0
+    return size
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _scan_leaf(tree, scale, leaf, query, radius, distances):
+    """Count the originals of a leaf at exactly the radius; -1 if one is strictly nearer."""
     count = 0
-    for i in range(size):
+    for i in range(_measure_leaf(tree, scale, leaf, query, radius, distances)):
         if distances[i] < radius:
             return -1
         count += distances[i] == radius
@@ -264,3 +270,87 @@ def count_at_radius(tree, scale, queries, radii):
     for q in range(queries.shape[0]):
         counts[q] = _count_for_one(tree, scale, queries[q], radii[q], distances, stack)
     return counts
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _insert(least, distance, copies):
+    """Put copies of a distance in their place among the least ones, kept in ascending order."""
+    k = least.shape[0]
+    for _ in range(min(copies, k)):
+        if not distance < least[k - 1]:
+            return
+        place = k - 1
+        while place > 0 and least[place - 1] > distance:
+            least[place] = least[place - 1]
+            place -= 1
+        least[place] = distance
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def kth_least_distances(tree, scale, copies, queries, k):
+    """Squared distance of each query to its k-th nearest record; infinite of fewer records.
+
+    ``copies`` says how many records each one stands for, in the order of the tree.
+    """
+    _, leaf_starts, boxes = tree
+    n_leaves = leaf_starts.shape[0] - 1
+    distances = np.empty(np.max(leaf_starts[1:] - leaf_starts[:-1]))
+    stack, bounds = np.empty(72, np.int64), np.empty(72)
+    found = np.empty(queries.shape[0])
+    for q in range(queries.shape[0]):
+        query, least = queries[q], np.full(k, np.inf)
+        stack[0], bounds[0] = 1, 0.0
+        height = 1
+        while height > 0:
+            height -= 1
+            node, reach = stack[height], least[k - 1]
+            if not bounds[height] < reach:
+                continue
+            if node >= n_leaves:
+                leaf = node - n_leaves
+                for p in range(_measure_leaf(tree, scale, leaf, query, reach, distances)):
+                    _insert(least, distances[p], copies[leaf_starts[leaf] + p])
+                continue
+            near, far = 2 * node, 2 * node + 1
+            near_bound = _least_distance(boxes[near], query, scale, reach)
+            far_bound = _least_distance(boxes[far], query, scale, reach)
+            if far_bound < near_bound:
+                near, far = far, near
+                near_bound, far_bound = far_bound, near_bound
+            stack[height], bounds[height] = far, far_bound
+            stack[height + 1], bounds[height + 1] = near, near_bound
+            height += 2
+        found[q] = least[k - 1]
+    return found
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def records_within(tree, scale, queries, radii):
+    """List the query, the place in the tree, and 1 (nearer) or 2 (at it), within each radius."""
+    _, leaf_starts, boxes = tree
+    n_leaves = leaf_starts.shape[0] - 1
+    distances = np.empty(np.max(leaf_starts[1:] - leaf_starts[:-1]))
+    stack = np.empty(72, np.int64)
+    found, n_found = np.empty((64, 3), np.int64), 0
+    for q in range(queries.shape[0]):
+        query, radius = queries[q], radii[q]
+        stack[0] = 1
+        height = 1
+        while height > 0:
+            height -= 1
+            node = stack[height]
+            if not _least_distance(boxes[node], query, scale, radius) <= radius:
+                continue
+            if node < n_leaves:
+                stack[height], stack[height + 1] = 2 * node, 2 * node + 1
+                height += 2
+                continue
+            leaf = node - n_leaves
+            for p in range(_measure_leaf(tree, scale, leaf, query, radius, distances)):
+                if distances[p] <= radius:
+                    if n_found == found.shape[0]:
+                        found = np.concatenate((found, np.empty_like(found)))
+                    found[n_found, 0], found[n_found, 1] = q, leaf_starts[leaf] + p
+                    found[n_found, 2] = 1 if distances[p] < radius else 2
+                    n_found += 1
+    return found[:n_found]

@@ -20,7 +20,7 @@ and Torra 2005).
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -111,36 +111,16 @@ def candidates(original: Matrix, protected: Matrix, chosen: Positions, scale: Sc
         tasks = np.split(asked, range(QUERIES_PER_TASK, len(asked), QUERIES_PER_TASK))
         return np.concatenate(in_threads(among, tasks))
 
-    # Most queries are answered by the first block; others are asked of fewer, larger ones.
-    first_block = blocks_of(len(original))[0]
-    starts = range(first_block.stop, len(original), PIECE_RECORDS)
-    pieces = [first_block, *(slice(start, start + PIECE_RECORDS) for start in starts)]
-    counts = counted_in_blocks(count, len(queries), pieces)
-    return np.where(own == radii[which_query], counts[which_query], 0)
-
-
-def counted_in_blocks(
-    count: Callable[[slice, Positions], Whole], n_queries: int, blocks: Sequence[slice]
-) -> Whole:
-    """Count the candidates of queries, a block of originals at a time; 0 where one is nearer.
-
-    ``count`` gives, of a block and the positions of queries, the candidates of each, -1 where an
-    original of the block is nearer: a query is then asked no more of.
-    """
-    counts = np.zeros(n_queries, dtype=np.int64)
-    is_open = np.ones(n_queries, dtype=np.bool_)
-
-    def add(block: slice) -> tuple[Positions, Whole]:
-        # Of a copy: numpy counts first and looks again, and other threads close queries meanwhile.
-        asked = np.flatnonzero(is_open.copy())
-        found = count(block, asked) if len(asked) else np.empty(0, dtype=np.int64)
-        is_open[asked[found < 0]] = False
-        return asked, found
-
-    # Most noise leaves a nearer original in the first block already.
-    for asked, found in [add(blocks[0]), *(in_threads(add, blocks[1:]) if blocks[1:] else ())]:
-        counts[asked] += found
-    return np.where(is_open, counts, 0)
+    # Most noise leaves a nearer original in the first block; others are asked of larger ones.
+    first = blocks_of(len(original))[0]
+    counts = count(first, np.arange(len(queries)))
+    still = np.flatnonzero(counts >= 0)
+    starts = range(first.stop, len(original), PIECE_RECORDS) if len(still) else ()
+    for found in in_threads(
+        lambda start: count(slice(start, start + PIECE_RECORDS), still), starts
+    ):
+        counts[still] = np.where((counts[still] < 0) | (found < 0), -1, counts[still] + found)
+    return np.where(own == radii[which_query], np.maximum(counts, 0)[which_query], 0)
 
 
 NORMAL_QUANTILE = 1.959963984540054  # of 0.975

@@ -5,19 +5,18 @@ attribute has the same mean squared difference over all pairs of originals. An a
 constant in the original counts as 0. Ties are exact equality of computed distances, all squared.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.kernels import attacks as kernel
-from microveil.kernels import linkage
+from microveil.kernels import mixed_linkage as kernel
 from microveil.measures.values import Flags, Floats, Whole
-from microveil.table import threads
 from microveil.table.blocks import SMALLEST_VARIANCE, Matrix, means_and_variances
 from microveil.table.sorting import in_order
+from microveil.table.threads import in_threads
 
 # Records to a leaf of the trees that the kernels build: 16 to 128 differ little where the tree
 # prunes; where it cannot, fewer and longer leaves make better use of vector instructions.
@@ -57,20 +56,18 @@ def own_distances(one: Floats, other: Floats, scale: Scale) -> Floats:
     return total
 
 
-def in_threads(
-    function: Callable[[slice], NDArray[Any]], n_queries: int, size: int = QUERIES_PER_TASK
-) -> NDArray[Any]:
+def _in_tasks(function: Callable[[slice], NDArray[Any]], n_queries: int) -> NDArray[Any]:
     """Join what a function gives for slices of the queries."""
-    slices = [slice(start, start + size) for start in range(0, max(n_queries, 1), size)]
-    return np.concatenate(threads.in_threads(function, slices))
+    starts = range(0, max(n_queries, 1), QUERIES_PER_TASK)
+    return np.concatenate(in_threads(function, [slice(s, s + QUERIES_PER_TASK) for s in starts]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
     """Released rows, arranged to find those nearest to a person."""
 
-    tree: tuple[NDArray[Any], ...]  # as the kernels take it
-    is_category: Flags  # (n_attributes,): which attributes are categories
+    tree: tuple[NDArray[Any], ...]  # of different rows, with the scale, as the kernels take both
+    scale: tuple[NDArray[Any], ...]
     members: Whole  # (n_rows,): rows in the order of the tree, equal ones together
     starts: Whole  # (n_distinct + 1,): where those equal to each distinct one begin
 
@@ -78,42 +75,50 @@ class Rows:
     def arrange(cls, released: Floats, weights: Floats, is_category: Flags) -> "Rows":
         """Arrange rows without missing values; O(n log n)."""
         first, which = distinct_records(released)
-        distinct = np.ascontiguousarray(released[first])
-        # Codes of categories lie apart by more than 1: where to split, none should outweigh
-        # a number.
-        spread = np.where(is_category, np.maximum(np.ptp(distinct, axis=0), 1.0), 1.0)
-        order, blocks, leaf_starts, boxes = linkage.build_tree(
-            distinct, weights / spread**2, LEAF_SIZE
-        )
+        distinct = np.ascontiguousarray(released[first].T)
+        scale = is_category, weights, np.zeros(len(weights))
+        order, *tree = kernel.build_tree(distinct, scale, np.inf, LEAF_SIZE)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
-        copies = np.bincount(which)[order]
         return cls(
-            tree=(blocks, copies, leaf_starts, boxes, weights),
-            is_category=is_category,
+            tree=tuple(tree),
+            scale=scale,
             members=np.argsort(place[which], kind="stable"),
-            starts=np.concatenate([[0], np.cumsum(copies)]),
+            starts=np.concatenate([[0], np.cumsum(np.bincount(which)[order])]),
         )
 
     def distances(self, known: Floats, *, neighbours: int = 1) -> Floats:
         """Return each person's distance to the k-th nearest row."""
-        known = np.ascontiguousarray(known)
-        return in_threads(
+        known, copies = np.ascontiguousarray(known), np.diff(self.starts)
+        return _in_tasks(
             lambda task: kernel.kth_least_distances(
-                self.tree, self.is_category, known[task], neighbours
+                self.tree, self.scale, copies, known[task], neighbours
             ),
             len(known),
         )
 
-    def first_at(self, known: Floats, distances: Floats) -> Whole:
-        """Return for each person a different row at exactly a distance, by number; -1 of none."""
+    def within(self, known: Floats, distances: Floats) -> Whole:
+        """List the different rows within each person's distance: person, row, 1 nearer or 2 at it.
+
+        A row is known by its number in the tree.
+        """
         known = np.ascontiguousarray(known)
-        return in_threads(
-            lambda task: kernel.first_at_distance(
-                self.tree, self.is_category, known[task], distances[task]
-            ),
-            len(known),
-        )
+
+        def found(task: slice) -> Whole:
+            near = kernel.records_within(self.tree, self.scale, known[task], distances[task])
+            near[:, 0] += task.start
+            return np.asarray(near)
+
+        return _in_tasks(found, len(known))
+
+    def marks(self, known: Floats, neighbours: int) -> Iterator[NDArray[np.int8]]:
+        """Mark all rows for each person: 1 nearer than the k-th nearest, 2 as near, 0 farther."""
+        near = self.within(known, self.distances(known, neighbours=neighbours))
+        for own in np.split(near, np.searchsorted(near[:, 0], np.arange(1, len(known)))):
+            marks = np.zeros(len(self.members), dtype=np.int8)
+            for _, row, kind in own.tolist():
+                marks[self.members[self.starts[row] : self.starts[row + 1]]] = kind
+            yield marks
 
     def count_at(
         self, known: Floats, distances: Floats, secrets: Floats, intervals: Floats
@@ -123,16 +128,20 @@ class Rows:
         ``secrets`` has one for each released row, ``intervals`` two ends for each person, which are
         within reach. Returns two columns.
         """
-        known, in_tree = np.ascontiguousarray(known), secrets[self.members]
-        group = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        tree = self.tree, self.is_category
-        rows = in_tree[np.lexsort([in_tree, group])], self.starts
-        return in_threads(
-            lambda task: kernel.count_at_distance(
-                *tree, known[task], distances[task], *rows, intervals[task]
-            ),
-            len(known),
+        near = self.within(known, distances)
+        person, row = near[near[:, 2] == 2, :2].T
+        values = np.unique(secrets)
+        # Secrets in the order of the rows, those of equal rows ascending, as one list of numbers.
+        group = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts)) * (len(values) + 1)
+        in_order = np.sort(group + np.searchsorted(values, secrets[self.members]))
+        low = np.searchsorted(values, intervals[person, 0])
+        high = np.searchsorted(values, intervals[person, 1], side="right")
+        first, last = (
+            np.searchsorted(in_order, row * (len(values) + 1) + end) for end in (low, high)
         )
+        of_rows = np.diff(self.starts)[row], last - first
+        sums = [np.bincount(person, count, minlength=len(known)) for count in of_rows]
+        return np.column_stack(sums).astype(np.int64)
 
 
 def reciprocal_variances(original: Matrix) -> Floats:

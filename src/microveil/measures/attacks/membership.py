@@ -161,7 +161,10 @@ def _closest_of_original(
     distances = people.distances(rows)
     counts = people.count_at(rows, distances, is_member, np.ones((len(rows), 2)))
     share = float(np.mean(counts[:, 1] / counts[:, 0]))
-    of_person = np.unique(people.first_at(rows, distances), return_counts=True)[1]
+    # Of people as close the first in the tree.
+    near = people.within(rows, distances)
+    closest = near[np.unique(near[:, 0], return_index=True)[1], 1]
+    of_person = np.unique(closest, return_counts=True)[1]
     effective = len(rows) ** 2 // int(np.sum(of_person**2))
     interval = success_rate(share * effective, effective, confidence).interval
     return Estimate(value=share, interval=interval, n=len(rows))

@@ -22,11 +22,10 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from microveil.kernels import attacks as kernel
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.linkage import Sample, candidates
-from microveil.measures.nearest import Scale, in_threads, standard_weights
+from microveil.measures.nearest import Scale, standard_weights
 from microveil.measures.values import Flags, Floats, Whole
 from microveil.table.blocks import average_ranks
 
@@ -187,22 +186,14 @@ def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> A
 
     def chances(people: Floats) -> Floats:
         """Return for each person the chance that the nearest rows share one."""
-        if not len(rows):
-            return np.empty(0)
         found = [search for search in searches if search is not None]
-        known = [np.ascontiguousarray(people[:, part]) for part, _ in parts]
-        radii = [
-            search.distances(own, neighbours=neighbours)
-            for search, own in zip(found, known, strict=True)
+        known = [people[:, part] for part, _ in parts]
+        marks = (own.marks(of, neighbours) for own, of in zip(found, known, strict=False))
+        counts = [
+            np.bincount(3 * nearest[0] + nearest[1], minlength=9)
+            for _, *nearest in zip(people, *marks, strict=False)
         ]
-        trees = [(own.tree, own.is_category, own.members, own.starts) for own in found]
-        counts = in_threads(
-            lambda task: kernel.common_neighbours(
-                trees[0], trees[1], known[0][task], known[1][task], radii[0][task], radii[1][task]
-            ),
-            len(people),
-        )
-        return chance_of_sharing(counts, neighbours)
+        return chance_of_sharing(np.reshape(counts, (-1, 3, 3)).astype(np.int64), neighbours)
 
     everywhere_tied = np.zeros((1, 3, 3), dtype=np.int64)
     everywhere_tied[0, 2, 2] = len(rows)

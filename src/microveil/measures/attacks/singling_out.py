@@ -16,16 +16,12 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.kernels import attacks as kernel
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
 from microveil.measures.estimates import Estimate, success_rate
-from microveil.measures.nearest import in_threads
 from microveil.measures.values import Flags, Floats, Whole, drawn
 from microveil.table import Numbers, decimals_seen
 
-# As the kernel numbers the comparisons of a predicate.
 UNUSED, EQUAL, AT_LEAST, AT_MOST = range(4)
-PREDICATES_PER_TASK = 64
 # Whole numbers beyond this are no random draws of numpy's any more.
 MOST_STEPS = 2**62
 
@@ -42,15 +38,22 @@ class Predicates:
         """Count the records that each predicate selects."""
         columns = np.ascontiguousarray(records.T)
         orders = np.argsort(columns, axis=1, kind="stable")
-        in_order = np.take_along_axis(columns, orders, axis=1)
-        n_present = np.sum(~np.isnan(columns), axis=1)
-        return in_threads(
-            lambda task: kernel.count_selected(
-                columns, orders, in_order, n_present, self.comparisons[task], self.values[task]
-            ),
-            len(self.values),
-            PREDICATES_PER_TASK,
-        )
+        in_order = np.take_along_axis(columns, orders, axis=1)  # missing ones last
+        lower = np.where(self.comparisons == AT_MOST, -np.inf, self.values)
+        upper = np.where(self.comparisons == AT_LEAST, np.inf, self.values)
+        counts = []
+        for used, low, high in zip(self.comparisons != UNUSED, lower, upper, strict=True):
+            chosen = np.flatnonzero(used)
+            starts = [np.searchsorted(in_order[a], low[a]) for a in chosen]
+            stops = [np.searchsorted(in_order[a], high[a], side="right") for a in chosen]
+            # What fewest records satisfy says which the other comparisons are held against.
+            fewest = int(np.argmin(np.subtract(stops, starts)))
+            found = orders[chosen[fewest], starts[fewest] : stops[fewest]]
+            for a in chosen:
+                own = columns[a, found]
+                found = found[(low[a] <= own) & (own <= high[a])]
+            counts.append(len(found))
+        return np.array(counts, dtype=np.int64)
 
     def take(self, which: Whole | Flags) -> "Predicates":
         """Return some of the predicates."""
