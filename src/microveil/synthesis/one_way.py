@@ -30,8 +30,10 @@ Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # Records that a bin is taken to have at least: no distribution has a mass of 0 or less.
 LEAST = 0.5
-# Cells, a run of them together, by so many; by more where numbers hardly ever are.
+# Cells, a run of them together, by so many; by more where numbers hardly ever are. And every outer
+# part of a run by so many: the noise of cells behind the last person's would else go along.
 FAR_OUT, FARTHER_OUT, USUAL = 4.3, 5.5, (-64, 1 << 24)
+OUTER = 2.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -290,7 +292,8 @@ def _reach(starts: Whole, counts: Real, variances: Real) -> slice:
 def _outermost(counts: Real, variances: Real, far: Real) -> int:
     """Return how many cells, from a side on, go up to the end of what stands out together.
 
-    Of all runs of cells that which stands out most, then the same of those beyond it.
+    Of all runs of cells that which stands out most, to where all its outer parts stand out, too;
+    then the same of those beyond it.
     """
     if not len(counts):
         return 0
@@ -298,9 +301,13 @@ def _outermost(counts: Real, variances: Real, far: Real) -> int:
     deviations = np.sqrt(np.maximum(squares[None, :] - squares[:, None], variances.min()))
     scores = (sums[None, :] - sums[:, None]) / deviations
     least = np.maximum.accumulate(np.concatenate(([0.0], far)))
-    scores = np.where(np.tri(len(sums), dtype=np.bool_), -np.inf, scores - least)
-    end = int(scores.argmax()) % len(sums)
-    if scores.max() < 0:
+    beyond = np.where(np.tri(len(sums), dtype=np.bool_), -np.inf, scores - least)
+    start, end = divmod(int(beyond.argmax()), len(sums))
+    if beyond.max() < 0:
+        return 0
+    while (weak := np.flatnonzero(scores[start:end, end] < OUTER)).size:
+        end = start + int(weak[-1])
+    if not end:
         return 0
     return end + _outermost(counts[end:], variances[end:], far[end:])
 
