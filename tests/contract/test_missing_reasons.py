@@ -122,7 +122,7 @@ def test_pram_draws_missing_cells_as_it_draws_values(reasons):
     outcomes = [0, 1, 2, None, *([-9, -8] if reasons else [])]
     cells = [cell for cell in outcomes for _ in range(20_000)]
     planned = pram_plan(cells, reasons=reasons)
-    drawn = planned.attributes[0].draw(RandomSource.seeded(1), isotonic=False)
+    drawn = planned.attributes[0].draw(RandomSource.seeded(1))
     released = restored(planned.table, "A", drawn).to_list()
     stay = np.e / (np.e + len(outcomes) - 1)
     for place, cell in enumerate(outcomes):

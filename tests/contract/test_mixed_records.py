@@ -242,7 +242,7 @@ def test_draws_follow_the_noisy_counts_exactly():
                       attributes=["x", "r"], categories={"r": ["a", "b", "c", "d"]})  # fmt: skip
     part = planned.attributes[1]
     weights = noisy_weights(part.counts, part.scale, part.grid.bits, RandomSource.seeded(2))[0]
-    drawn = part.draw(RandomSource.seeded(2), isotonic=False).values
+    drawn = part.draw(RandomSource.seeded(2)).values
     seen = np.bincount(drawn, minlength=4)
     expected = 4000 * weights / weights.sum()
     there = expected > 5

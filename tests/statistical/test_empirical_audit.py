@@ -19,9 +19,7 @@ from microveil.audit.empirical.bounds import least_proportion, lower_bound
 from microveil.audit.empirical.experiments import (
     CERTAIN,
     CellsExperiment,
-    by_rows,
-    in_any_order,
-    one_by_one,
+    CentroidExperiment,
 )
 from microveil.audit.empirical.neighbours import (
     Clustered,
@@ -226,7 +224,7 @@ def test_scores_are_log_likelihood_ratios(method, scope):
     """
     mechanism = tuned(PEOPLE, on_people(method, epsilon=0.3))
     neighbour = (near_neighbour if scope == "cluster" else far_neighbour)(mechanism)
-    experiment = one_by_one(mechanism.table, neighbour, mechanism.part.grid, isotonic=False)
+    experiment = CentroidExperiment.of(mechanism.table, neighbour, mechanism.part)
     for of_neighbour, sign in ((False, -1), (True, 1)):
         scores = experiment.scores(40_000, RandomSource.seeded(2), of_neighbour=of_neighbour)
         ratio = np.exp(sign * scores)
@@ -236,14 +234,14 @@ def test_scores_are_log_likelihood_ratios(method, scope):
 
 def test_scores_of_clusters_whose_sizes_differ_are_log_likelihood_ratios():
     """As where the neighbour's clusters are formed by distance: other sizes, other noise."""
-    grid = tuned(PEOPLE, on_people("dp-um")).part.grid
+    part = tuned(PEOPLE, on_people("dp-um")).part
     labels = np.repeat([0, 1], 15)
-    scales = np.full(2, 5000 << grid.bits)
+    scales = np.full(2, 5000 << part.grid.bits)
     table, neighbour = (
         Clustered(sums=np.array(sums), sizes=np.array(sizes), scales=scales, labels=labels)
         for sums, sizes in (((300_000, 600_000), (10, 20)), ((450_000, 440_000), (15, 15)))
     )
-    experiment = one_by_one(table, neighbour, grid, isotonic=False)
+    experiment = CentroidExperiment.of(table, neighbour, part)
     for of_neighbour, sign in ((False, -1), (True, 1)):
         scores = experiment.scores(40_000, RandomSource.seeded(2), of_neighbour=of_neighbour)
         ratio = np.exp(sign * scores)
@@ -285,10 +283,8 @@ def test_rows_tell_what_the_column_row_by_row_tells(values, seed):
     """Scores are certain exactly where the released column cannot be the other table's."""
     mechanism = tuned({"A": np.array(values)}, asked("dp-um", k=2, epsilon=3, bounds={"A": (0, 3)}))
     table, far = mechanism.table, far_neighbour(mechanism)
-    whole = replace(
-        one_by_one(table, far, mechanism.part.grid, isotonic=True), isotonic=False, rows=True
-    )
-    some = by_rows(table, far, mechanism.part.grid, isotonic=False)
+    whole = CentroidExperiment(table=table, neighbour=far, part=mechanism.part, seen="rows")
+    some = CentroidExperiment.of(table, far, mechanism.part, seen="rows")
     for of_neighbour, truth, other in ((False, table, far), (True, far, table)):
         scores = whole.scores(40, RandomSource.seeded(seed), of_neighbour=of_neighbour)
         seen = whole._released(truth, 40, RandomSource.seeded(seed))
@@ -303,18 +299,18 @@ def test_rows_tell_what_the_column_row_by_row_tells(values, seed):
 def test_without_the_order_of_clusters_less_is_shown():
     """Sorted centroids are a function of the centroids: they still tell, and not more."""
     mechanism = tuned(PEOPLE, on_people("idp-cbls"))
-    sides = mechanism.table, far_neighbour(mechanism), mechanism.part.grid
+    sides = mechanism.table, far_neighbour(mechanism), mechanism.part
     shown = {}
-    for seen in (one_by_one, in_any_order):
-        experiment = seen(*sides, isotonic=False)
+    for seen in ("clusters", "order"):
+        experiment = CentroidExperiment.of(*sides, seen=seen)
         scores = [
             experiment.scores(4000, RandomSource.seeded(place), of_neighbour=bool(place))
             for place in (0, 1)
         ]
         shown[seen] = lower_bound(*scores, 0.99)
-    assert 0 < shown[in_any_order] <= shown[one_by_one]
+    assert 0 < shown["order"] <= shown["clusters"]
     noisy = tuned(PEOPLE, on_people("dp-um", epsilon=0.1))
-    experiment = in_any_order(noisy.table, noisy.table, noisy.part.grid, isotonic=False)
+    experiment = CentroidExperiment.of(noisy.table, noisy.table, noisy.part, seen="order")
     seen = experiment._released(noisy.table, 50, RandomSource.seeded(1))
     assert (np.diff(seen, axis=1) >= 0).all()
 
@@ -327,9 +323,9 @@ def test_what_is_attacked_is_what_is_released(method, isotonic):
         return
     mechanism = tuned(PEOPLE, on_people(method, k=7, isotonic=isotonic))
     table, part = mechanism.table, mechanism.part
-    experiment = replace(one_by_one(table, table, part.grid, isotonic=True), isotonic=isotonic)
+    experiment = CentroidExperiment(table=table, neighbour=table, part=part)
     (seen,) = experiment._released(table, 1, RandomSource.seeded(9))
-    drawn = part.draw(RandomSource.seeded(9), isotonic=isotonic)
+    drawn = part.draw(RandomSource.seeded(9))
     assert (seen[table.labels] == drawn.values).all()
 
 

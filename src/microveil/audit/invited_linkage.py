@@ -5,7 +5,7 @@ a plan, with and without the regression, are linked with the originals by value 
 what an intruder who holds the originals would find. The trials are thrown away.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ def invited_linkage(planned: PartPlan) -> InvitedLinkage:
     )
     rows = np.flatnonzero(complete)
     original = np.column_stack([_values(table, part, rows) for part in parts])
-    without, with_it = (_trial(planned, rows, isotonic=isotonic) for isotonic in (False, True))
+    without, with_it = (_trial(planned, rows, isotonic=own) for own in (False, True))
     by_value, by_value_isotonic = (
         record_linkage_standardised(original, trial) for trial in (without, with_it)
     )
@@ -99,7 +99,9 @@ def _trial(planned: PartPlan, rows: NDArray[np.int64], *, isotonic: bool) -> NDA
 
     def drawn(task: tuple[SinglePlan, RandomSource]) -> NDArray[np.float64]:
         part, stream = task
-        numbers = drawn_cells(part, planned.prepared.units, stream, isotonic=isotonic)
+        if isinstance(part, CentroidPlan):
+            part = replace(part, isotonic=isotonic)
+        numbers = drawn_cells(part, planned.prepared.units, stream)
         return numbers.values[rows].astype(np.float64)
 
     return np.column_stack(in_threads(drawn, list(zip(parts, streams, strict=True))))

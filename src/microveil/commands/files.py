@@ -183,7 +183,7 @@ def _release_of(
         is_synthetic, is_seeded = "new table" in request.method.can, request.seed is not None
         refuse_measurements(request.method.id, is_synthetic=is_synthetic, is_seeded=is_seeded)
     try:
-        planned, drawn = plan_and_draw(prepared, progress)
+        planned, drawn = plan_and_draw(prepared)
     except DataError:
         if show is not None:
             for line in values_outside(prepared):
@@ -198,7 +198,6 @@ def _release_of(
         planned,
         drawn,
         notes=file_notes(is_reported=is_reported),
-        progress=progress,
         input=source.origin,
         **kept_of_recipe(said.get("recipe"), source.text),
     )

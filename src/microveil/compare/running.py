@@ -215,7 +215,7 @@ def _drawn(planned: Plan, seed: int | None, reading: Reading) -> Records:
     parts = planned.parts
     sources = [source] if len(parts) == 1 else source.spawn(len(parts))
     cells: dict[str, Numbers] = {
-        own.attribute.name: drawn_cells(own, planned.units, stream, isotonic=part.request.isotonic)
+        own.attribute.name: drawn_cells(own, planned.units, stream)
         for part, one in zip(parts, sources, strict=True)
         for own, stream in zip(part.singles, one.spawn(len(part.singles)), strict=True)
     }

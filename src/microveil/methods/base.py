@@ -69,6 +69,8 @@ class Choices:
         itself must be.
     budget : dict
         Weights of attributes in it, 1 where not given.
+    isotonic : bool
+        Whether noisy means of clusters by rank are put back in order.
     protects_missing : bool
         Whether being without a value is a value like another.
     unit : Unit
@@ -86,6 +88,7 @@ class Choices:
     delta: Fraction = Fraction(0)
     max_rows: int = 1
     budget: Mapping[str, Any] = field(default_factory=dict)
+    isotonic: bool = False
     protects_missing: bool = False
     unit: Unit = field(default_factory=Unit)
     # Of one request all plans are made for the same table.

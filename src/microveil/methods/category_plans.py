@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.methods.centroids import joint_means, rounded_means
-from microveil.methods.planned import SinglePlan, in_table, released_numbers
+from microveil.methods.planned import SinglePlan, about_mean, in_table, released_numbers
 from microveil.noise.noise import NoiseGrid, RandomSource, discrete_laplace, noise_grid, uniform
 from microveil.partition import Partition
 from microveil.table import GridColumn, Numbers
@@ -82,23 +82,16 @@ class ClusterValuePlan(_ClusterPlan):
 
     def squares_and_mean(self) -> tuple[float, float]:
         """Return squared distances of the values that stay to their mean, and that mean."""
-        if not self.n_cells:
-            return 0.0, 0.0
         sizes, means = self._means()
-        apart = means - means[0]
-        middle = float(np.average(apart, weights=sizes))
-        within = self.squares[self.has_value].sum()
-        squares = float(within + (sizes * (apart - middle) ** 2).sum())
-        return squares, float(np.average(means, weights=sizes))
+        return about_mean(means, sizes, float(self.squares[self.has_value].sum()))
 
     def _means(self) -> tuple[Whole, NDArray[np.float64]]:
         """Return numbers of values and means of the clusters with a value."""
         sizes = self.n_present[self.has_value]
         return sizes, self.sums[self.has_value] / sizes
 
-    def expected_error(self, *, isotonic: bool) -> float | None:
+    def expected_error(self) -> float | None:
         """Squared distance of released to original values; None for categories in no order."""
-        del isotonic
         if not self.attribute.kind.is_ranked:
             return None
         if not self.n_cells:
@@ -107,9 +100,9 @@ class ClusterValuePlan(_ClusterPlan):
         moved = sizes * (self.units[self.has_value] - means) ** 2
         return float(self.squares[self.has_value].sum() + moved.sum())
 
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource) -> Numbers:
         """Give every record what its cluster has; nothing is drawn."""
-        del source, isotonic
+        del source
         rows = self.partition.broadcast(self.attribute.from_grid(self.units))
         return released_numbers(self.attribute, rows, self.missing)
 
@@ -152,9 +145,7 @@ class HistogramPlan(_ClusterPlan):
 
     def squares_and_mean(self) -> tuple[float, float]:
         """Return squared distances of the positions to their mean, and that mean."""
-        counts, positions = self.category_counts, np.arange(self.counts.shape[1])
-        mean = float(np.average(positions, weights=counts))
-        return float((counts * (positions - mean) ** 2).sum()), mean
+        return about_mean(np.arange(self.counts.shape[1]), self.category_counts)
 
     @property
     def differing(self) -> float:
@@ -163,9 +154,8 @@ class HistogramPlan(_ClusterPlan):
             lambda chances: float(1 - (self.counts * chances).sum() / self.n_cells)
         )
 
-    def expected_error(self, *, isotonic: bool) -> float | None:
+    def expected_error(self) -> float | None:
         """Squared distance of released to original ranks; None for categories in no order."""
-        del isotonic
         if not self.attribute.kind.is_ranked:
             return None
         positions = np.arange(self.counts.shape[1])
@@ -177,9 +167,8 @@ class HistogramPlan(_ClusterPlan):
         drawn = (weigh(RandomSource.seeded(number)) for number in range(TRIALS))
         return sum(figure(one / one.sum(axis=1, keepdims=True)) for one in drawn) / TRIALS
 
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource) -> Numbers:
         """Perturb the counts, then draw a category for every record in proportion, exactly."""
-        del isotonic
         weights = noisy_weights(self.counts, self.scale, self.grid.bits, source)
         edges = np.cumsum(weights, axis=1)
         sizes = self.partition.sizes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.kernels import ranking as kernel
 from microveil.methods.base import Choices
-from microveil.methods.planned import SinglePlan, in_table, released_numbers
+from microveil.methods.planned import SinglePlan, about_mean, in_table, released_numbers
 from microveil.noise.expected_error import (
     Centroids,
     expected_centroid_error,
@@ -142,6 +142,8 @@ class CentroidPlan(SinglePlan):
         Of the noise on the sums, in steps of the noise grid; 0 for none.
     shifts : Shifts or None
         None where nothing bounds how far the sums move.
+    isotonic : bool
+        Whether noisy means are put back in order.
     widening : Widening or None
         None where no cluster was merged to hide equal values.
     partition : Partition or None
@@ -156,6 +158,7 @@ class CentroidPlan(SinglePlan):
     scales: Whole
     grid: NoiseGrid
     shifts: Shifts | None
+    isotonic: bool = False
     widening: Widening | None = None
     partition: Partition | None = None
 
@@ -199,16 +202,11 @@ class CentroidPlan(SinglePlan):
 
     def squares_and_mean(self) -> tuple[float, float]:
         """Return squared distances of the values to their mean, and that mean, in grid units."""
-        plain = self.sums + self.remainder
-        first = int(plain[0]) / int(self.sizes[0])
-        centroids = plain / self.sizes
-        middle = float(np.average(centroids - first, weights=self.sizes))
         about_means = self.within - self.remainder.astype(np.float64) ** 2 / self.sizes
-        between = (self.sizes * (centroids - first - middle) ** 2).sum()
-        squares = float(np.maximum(about_means, 0).sum() + between)
-        return squares, float(np.average(centroids, weights=self.sizes))
+        within = float(np.maximum(about_means, 0).sum())
+        return about_mean((self.sums + self.remainder) / self.sizes, self.sizes, within)
 
-    def expected_error(self, *, isotonic: bool) -> float:
+    def expected_error(self) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
         clusters = Centroids(
             within=self.within,
@@ -219,23 +217,23 @@ class CentroidPlan(SinglePlan):
             lower=self.grid.lower,
             upper=self.grid.upper,
         )
-        if isotonic:
+        if self.isotonic:
             return expected_isotonic_error(clusters)
         return float(expected_centroid_error(clusters).sum())
 
-    def drawn_means(self, source: RandomSource, *, isotonic: bool) -> Cells:
+    def drawn_means(self, source: RandomSource) -> Cells:
         """Perturb the centroids, clamp, then (if asked) put in order, and round: (n_clusters,)."""
         drawn = perturbed_means(
-            self.sums, self.sizes, self.scales, self.grid, source, rounded=not isotonic
+            self.sums, self.sizes, self.scales, self.grid, source, rounded=not self.isotonic
         )
-        if isotonic:
+        if self.isotonic:
             drawn = np.rint(in_order(drawn.astype(np.float64), self.centroid_scales))
         return self.attribute.from_grid(drawn.astype(np.int64, copy=False))
 
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource) -> Numbers:
         """Perturb the centroids and give each record that of its cluster."""
         assert self.partition is not None  # noqa: S101 -- else they are drawn where records are
-        cells = self.partition.broadcast(self.drawn_means(source, isotonic=isotonic))
+        cells = self.partition.broadcast(self.drawn_means(source))
         return released_numbers(self.attribute, cells, self.missing)
 
     def to_dict(self) -> dict[str, Any]:
@@ -302,7 +300,7 @@ class RankedSteps:
         if self.noise is not None:
             noise, share = self.noise(clusters, attribute, choices), choices.shares[attribute.name]
         plan = centroid_plan(attribute, represented, extremes, share, noise)
-        return replace(plan, widening=clusters.widening)
+        return replace(plan, widening=clusters.widening, isotonic=choices.isotonic)
 
 
 def joint_centroids(

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from microveil.partition import Partition
 from microveil.partition.runs import Widening
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.one_way_plan import OneWayPlan
-from microveil.table import GridColumn, Numbers
+from microveil.table import GridColumn, Numbers, Reasons
 
 Mask = NDArray[np.bool_]
 
@@ -24,12 +24,13 @@ class SinglePlan(ABC):
     """A plan by which an attribute is drawn by itself; its figures are the custodian's.
 
     ``share`` is its part of epsilon, None where there is none; ``missing`` are the records without
-    a value in the release.
+    a value in the release, and ``reasons`` the codes that are released in their cells.
     """
 
     attribute: Attribute
     share: Fraction | None = None
     missing: Mask | None = None
+    reasons: Reasons | None = None
 
     @property
     @abstractmethod
@@ -86,14 +87,14 @@ class SinglePlan(ABC):
         return squares_about_rounded(*self.squares_and_mean(), self.n_cells)
 
     @abstractmethod
-    def expected_error(self, *, isotonic: bool) -> float | None:
+    def expected_error(self) -> float | None:
         """Squared distance of released to original values that is to be expected, in all.
 
         In squared grid units; None where values are categories without distances.
         """
 
     @abstractmethod
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource) -> Numbers:
         """Perturb, once."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,28 +135,19 @@ class Figures:
 
     @classmethod
     def of(cls, plan: SinglePlan) -> Self:
-        """Take down what a plan says whose noisy means are not put in order."""
-        total_squares, mean = plan.squares_and_mean()
-        return cls(
-            attribute=plan.attribute,
-            share=plan.share,
-            n_clusters=plan.n_clusters,
-            n_cells=plan.n_cells,
-            exact_cells=plan.exact_cells,
-            vector_loss=plan.vector_loss,
-            total_squares=total_squares,
-            squares_about_published_mean=squares_about_rounded(total_squares, mean, plan.n_cells),
-            error=plan.expected_error(isotonic=False),
-            differing=plan.differing,
-            widening=plan.widening,
-            squares_within=plan.squares_within,
-            stated=plan.stated,
-            figures=plan.to_dict(),
-        )
+        """Take down what a plan says."""
+        squares, mean = plan.squares_and_mean()
+        own: dict[str, Any] = {
+            "total_squares": squares,
+            "squares_about_published_mean": squares_about_rounded(squares, mean, plan.n_cells),
+            "error": plan.expected_error(),
+            "figures": plan.to_dict(),
+        }
+        alike = (one.name for one in fields(cls) if one.name not in own)
+        return cls(**own, **{name: getattr(plan, name) for name in alike})
 
-    def expected_error(self, *, isotonic: bool) -> float | None:
+    def expected_error(self) -> float | None:
         """Return the error that was to be expected, as it was drawn."""
-        del isotonic
         return self.error
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,6 +157,18 @@ class Figures:
 
 # What a release has of each attribute: a plan, what is left of one, or a part of a new table's.
 AttributePlan = SinglePlan | Figures | OneWayPlan
+
+
+def about_mean(
+    values: NDArray[Any], counts: NDArray[np.int64], within: float = 0.0
+) -> tuple[float, float]:
+    """Return squared distances of so many at each value to their mean, and that mean."""
+    if not counts.any():
+        return 0.0, 0.0
+    apart = values - values[0]
+    middle = float(np.average(apart, weights=counts))
+    squares = float(within + (counts * (apart - middle) ** 2).sum())
+    return squares, float(np.average(values, weights=counts))
 
 
 def squares_about_rounded(total_squares: float, mean: float, n_cells: int) -> float:

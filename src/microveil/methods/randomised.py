@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.methods.planned import SinglePlan, released_numbers
+from microveil.methods.planned import SinglePlan, about_mean, released_numbers
 from microveil.noise.expected_error import (
     expected_interval_error,
     expected_noise_error,
@@ -78,18 +78,16 @@ class NoisePlan(ValuesPlan):
     law: str
     delta: float
 
-    def expected_error(self, *, isotonic: bool) -> float:
+    def expected_error(self) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
-        del isotonic
         bounds = self.attribute.grid_bounds
         return sum(
             expected_noise_error(self.law, self.delta, self.values[some], bounds)
             for some in pieces(len(self.values))
         )
 
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource) -> Numbers:
         """Add noise to every value, round and clamp."""
-        del isotonic
         values, limits = self.values.astype(np.int64, copy=False), np.iinfo(np.int64)
         noise = continuous_noise(self.law, self.delta, len(values), source)
         steps = np.clip(np.rint(noise), -FARTHEST, FARTHEST).astype(np.int64)
@@ -132,14 +130,12 @@ class IntervalPlan(ValuesPlan):
         least = np.minimum.reduceat(self.in_order, starts)
         return int(sizes[least == np.maximum.reduceat(self.in_order, starts)].sum())
 
-    def expected_error(self, *, isotonic: bool) -> float:
+    def expected_error(self) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
-        del isotonic
         return expected_interval_error(self.in_order, self.partition.sizes)
 
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource) -> Numbers:
         """Give every record a value of its interval."""
-        del isotonic
         return self._released(
             drawn_within(self.in_order, self.partition, source, permute=self.permute)
         )
@@ -223,14 +219,8 @@ class TransitionPlan(SinglePlan):
 
     def squares_and_mean(self) -> tuple[float, float]:
         """Return squared distances of the values to their mean, and that mean."""
-        counts = self._value_counts
-        if not counts.any():
-            return 0.0, 0.0
-        lower, _ = self.attribute.grid_bounds or (0, 0)
-        places = np.arange(len(counts))
-        mean = float(np.average(places, weights=counts))
-        squares = float((counts * (places - mean) ** 2).sum())
-        return squares, float(np.average(places + lower, weights=counts))
+        counts, (lower, _) = self._value_counts, self.attribute.grid_bounds or (0, 0)
+        return about_mean(np.arange(len(counts)) + lower, counts)
 
     @property
     def differing(self) -> float:
@@ -238,20 +228,18 @@ class TransitionPlan(SinglePlan):
         staying = np.diagonal(self.weights) / self.weights.sum(axis=1)
         return float(1 - np.average(staying, weights=self.category_counts))
 
-    def expected_error(self, *, isotonic: bool) -> float | None:
+    def expected_error(self) -> float | None:
         """Squared distance of released to original values; None for categories in no order.
 
         Of values that stay values: none lies at a distance from a missing one.
         """
-        del isotonic
         if not self.attribute.kind.is_ranked:
             return None
         counts = self._value_counts
         return expected_transition_error(self.weights[: len(counts), : len(counts)], counts)
 
-    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource) -> Numbers:
         """Give every record a category by its row, exactly in proportion to the weights."""
-        del isotonic
         return self.drawn(self.column, source)
 
     def drawn(self, column: GridColumn, source: RandomSource) -> Numbers:

@@ -20,12 +20,11 @@ from microveil.protect.planning import plan_of, refuse_exact_cells, takes_one_by
 from microveil.synthesis.keeping import Repairs
 from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.measuring import Counter
-from microveil.table import Numbers, Reasons, Table
+from microveil.table import Numbers, Table
 from microveil.table.table import numbered, rebuilt, restored
 from microveil.table.threads import in_threads
 from microveil.table.untyped import typed_as
 
-Progress = Callable[[str], None]
 Positions = NDArray[np.int64]
 
 
@@ -48,11 +47,11 @@ class _Drawing:
     orders: Mapping[str, Positions]  # by attribute: of its cells, beside that of whole rows
     order: Positions | None
     source: RandomSource
-    progress: Progress
+    progress: Callable[[str], None]
     columns: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, prepared: Prepared, seed: int | None, progress: Progress) -> Self:
+    def of(cls, prepared: Prepared, seed: int | None) -> Self:
         """Draw streams and orders, each attribute's independent of every other's."""
         source, each = RandomSource.of(seed), prepared.each
         parts, streams = dict[str, Prepared](), dict[str, RandomSource]()
@@ -80,17 +79,16 @@ class _Drawing:
             orders=orders,
             order=order,
             source=source,
-            progress=progress,
+            progress=prepared.progress,
         )
 
-    def draw(self, plan: SinglePlan, reasons: Reasons | None) -> None:
+    def draw(self, plan: SinglePlan) -> None:
         """Draw the column of an attribute, in the orders of its part and of whole rows."""
         name = plan.attribute.name
         self.progress(f"randomising {name}")
-        isotonic = self.parts[name].request.isotonic
-        cells = drawn_cells(plan, self.units, self.streams[name], isotonic=isotonic)
-        if reasons is not None:
-            cells = replace(cells, reasons=reasons)
+        cells = drawn_cells(plan, self.units, self.streams[name])
+        if plan.reasons is not None:
+            cells = replace(cells, reasons=plan.reasons)
         for positions in (self.orders.get(name), self.order):
             if positions is not None:
                 cells = cells.in_order(positions)
@@ -105,9 +103,7 @@ class _Drawing:
         return rebuilt(table, self.columns, planned.guarantee.kept, order)
 
 
-def plan_and_draw(
-    prepared: Prepared, progress: Progress = lambda _step: None
-) -> tuple[Plan, Drawn]:
+def plan_and_draw(prepared: Prepared) -> tuple[Plan, Drawn]:
     """Plan what was asked for and draw each attribute as soon as it is planned.
 
     What is left of the plan of an attribute is its figures. Where the table breaks a rule, what
@@ -115,11 +111,11 @@ def plan_and_draw(
     """
     if "new table" in prepared.request.method.can:
         planned = plan_of(prepared)
-        return planned, draw(planned, progress)
-    drawing = _Drawing.of(prepared, prepared.request.seed, progress)
+        return planned, draw(planned)
+    drawing = _Drawing.of(prepared, prepared.request.seed)
 
-    def drawn(plan: SinglePlan, reasons: Reasons | None) -> AttributePlan:
-        drawing.draw(plan, reasons)
+    def drawn(plan: SinglePlan) -> AttributePlan:
+        drawing.draw(plan)
         request = drawing.parts[plan.attribute.name].request
         # What is said of isotonic regression, and of whole records, needs the plans themselves.
         is_needed = request.isotonic or not takes_one_by_one(request)
@@ -130,26 +126,23 @@ def plan_and_draw(
     return planned, Drawn(drawing.released(planned))
 
 
-def draw(
-    planned: Plan, progress: Progress = lambda _step: None, *, seed: int | None = None
-) -> Drawn:
+def draw(planned: Plan, *, seed: int | None = None) -> Drawn:
     """Draw the noise of a plan, or a new table; by default from the seed of its request, if any."""
-    seed = planned.prepared.request.seed if seed is None else seed
+    prepared = planned.prepared
+    seed = prepared.request.seed if seed is None else seed
     if planned.synthetic is not None:
-        counter = Counter(planned.synthetic.asked(planned.prepared.columns))
-        measurements, new = planned.synthetic.draw(counter, RandomSource.of(seed), progress)
+        counter = Counter(planned.synthetic.asked(prepared.columns))
+        measurements, new = planned.synthetic.draw(
+            counter, RandomSource.of(seed), prepared.progress
+        )
         names = names_learnt(measurements, new)
         learnt = (own.attribute for own in measurements.attributes if own.kinds is not None)
         table = typed_as(planned.table, learnt)
         made = {name: restored(table, name, new[name]) for name in names}
         return Drawn(rebuilt(table, made, ()), measurements, new.repairs)
-    drawing = _Drawing.of(planned.prepared, seed, progress)
-    tasks = [
-        (plan, part.reasons.get(plan.attribute.name))
-        for part in planned.parts
-        for plan in part.singles
-    ]
-    in_threads(lambda task: drawing.draw(*task), tasks, len(tasks) * planned.table.n_records)
+    drawing = _Drawing.of(prepared, seed)
+    singles = [plan for part in planned.parts for plan in part.singles]
+    in_threads(drawing.draw, singles, len(singles) * planned.table.n_records)
     return Drawn(drawing.released(planned))
 
 
@@ -166,11 +159,9 @@ def names_learnt(measurements: Measurements, names: Iterable[str]) -> list[str]:
     return found
 
 
-def drawn_cells(
-    plan: SinglePlan, units: Units | None, source: RandomSource, *, isotonic: bool
-) -> Numbers:
+def drawn_cells(plan: SinglePlan, units: Units | None, source: RandomSource) -> Numbers:
     """Draw the cells of an attribute: of what is one value a unit, one draw a unit, copied."""
-    numbers = plan.draw(source, isotonic=isotonic)
+    numbers = plan.draw(source)
     if plan.attribute.of_unit and units is not None:
         return numbers.in_order(units.first_records())
     return numbers

@@ -129,15 +129,14 @@ def average(expected: Mapping[str, Expectation]) -> float:
 
 def expectations(planned: Plan) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
-    parts = [(own, part.request.isotonic) for part in planned.parts for own in part.attributes]
-    found = in_threads(_expectation, parts, 0, sum(part.n_clusters for part, _ in parts))
+    parts = planned.attributes
+    found = in_threads(_expectation, parts, 0, sum(part.n_clusters for part in parts))
     by_part = zip(parts, found, strict=True)
-    return {part.attribute.name: entry for (part, _), entry in by_part if entry is not None}
+    return {part.attribute.name: entry for part, entry in by_part if entry is not None}
 
 
-def _expectation(planned: tuple[AttributePlan, bool]) -> Expectation | None:
-    part, isotonic = planned
-    error = part.expected_error(isotonic=isotonic)
+def _expectation(part: AttributePlan) -> Expectation | None:
+    error = part.expected_error()
     if error is None or not part.n_cells:
         return None
     squared_unit = float(part.attribute.resolution) ** 2

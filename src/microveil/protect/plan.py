@@ -1,7 +1,7 @@
 """Plan: everything about a release that is decided before any noise is drawn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from microveil.guarantee import Guarantee, Scopes
@@ -12,21 +12,23 @@ from microveil.protect.columns import Prepared, Units
 from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.synthesis.plan import SyntheticPlan
-from microveil.table import Reasons, Table
+from microveil.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartPlan:
     """What one method does and promises: of the whole release, or of its part."""
 
-    request: Request
     prepared: Prepared
     attributes: tuple[AttributePlan, ...]
     synthetic: SyntheticPlan | None  # of a new table, whose attributes are drawn together
     promise: Promise  # of the method, as asked for
-    # By attribute: of cells that are released as missing the codes that stand in them.
-    reasons: Mapping[str, Reasons] = field(default_factory=dict)
     pairs: ExpectedPairs | None = None  # how many pairs of attributes a new table can measure
+
+    @property
+    def request(self) -> Request:
+        """What was asked for."""
+        return self.prepared.request
 
     @property
     def protected(self) -> list[Attribute]:

@@ -23,16 +23,21 @@ from microveil.protect.parts import Whole, in_part
 from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request
 from microveil.schema import Attribute, Kind
-from microveil.table import GridColumn, Reasons, Table
+from microveil.table import GridColumn, Table
 from microveil.table.memory import check_protecting, columns_at_once
 from microveil.table.threads import FEW_VALUES, in_threads
 
 NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
 
-# From the plan of an attribute and the codes of its missing cells, to what is left.
-Draw = Callable[[SinglePlan, Reasons | None], AttributePlan]
+# From the plan of an attribute to what is left of it.
+Draw = Callable[[SinglePlan], AttributePlan]
 Plans = Callable[[Prepared, Choices, Draw], Sequence[AttributePlan]]
+
+
+def kept(plan: SinglePlan) -> AttributePlan:
+    """Keep the plan of an attribute as it is: nothing is drawn."""
+    return plan
 
 
 def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[AttributePlan]:
@@ -59,9 +64,10 @@ def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[At
             (plan,) = request.method.plan([column], choices)
         else:
             plan = plans[number]
-        reasons = column.reasons if request.missing == "keep" else None
+        if request.missing == "keep":
+            plan = replace(plan, reasons=column.reasons)
         del column  # the plan holds what is drawn of
-        return made(plan, reasons)
+        return made(plan)
 
     return in_threads(planned, numbers, n_values, at_once=at_once)
 
@@ -71,7 +77,7 @@ def takes_one_by_one(request: Request) -> bool:
     return "one by one" in request.method.can and request["partition"] != "mdav"
 
 
-def plan_of(prepared: Prepared, draw: Draw | None = None) -> Plan:
+def plan_of(prepared: Prepared, draw: Draw = kept) -> Plan:
     """Plan a request; cells that come out exactly are refused by another step."""
     _check_memory(prepared)
     if prepared.whole is None:
@@ -105,7 +111,7 @@ def _check_memory(prepared: Prepared) -> None:
 
 def plan_part(
     prepared: Prepared,
-    draw: Draw | None = None,
+    draw: Draw = kept,
     *,
     joined: bool = False,
     plans: Plans = plan_attributes,
@@ -121,28 +127,20 @@ def plan_part(
     choices = choices_of(prepared.names, prepared.table.n_records, request)
     if prepared.units is not None and "units" in request.method.can:
         choices = replace(choices, units=prepared.units.of_record)
-    synthetic, pairs, reasons = None, None, dict[str, Reasons]()
-
-    def kept(plan: SinglePlan, codes: Reasons | None) -> AttributePlan:
-        if codes is not None:
-            reasons[plan.attribute.name] = codes
-        return plan
-
+    synthetic, pairs = None, None
     attributes: Sequence[AttributePlan]
     if "new table" in request.method.can:
         synthetic = request.method.plan(prepared.columns, choices)
         attributes = (*synthetic.attributes, *synthetic.computed)
         pairs = expected_pairs([own.attribute for own in synthetic.attributes], choices)
     else:
-        attributes = plans(prepared, choices, draw or kept)
+        attributes = plans(prepared, choices, draw)
     shares = [(own.attribute, own.share) for own in attributes]
     return PartPlan(
-        request=request,
         prepared=prepared,
         attributes=tuple(attributes),
         synthetic=synthetic,
         promise=_promise(prepared.table.n_records, request, shares, choices, joined=joined),
-        reasons=reasons,
         pairs=pairs,
     )
 
@@ -242,6 +240,7 @@ def choices_of(names: list[str], n_records: int, request: Request) -> Choices:
         k=request.k,
         shares=_shares(names, request),
         exact_cells=request.exact_cells,
+        isotonic=request.isotonic,
         own=request.choices(names),
         n_records=n_records,
         epsilon=request.epsilon,

@@ -7,7 +7,7 @@ found of a release is in `measures.findings`.
 import datetime
 import functools
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
@@ -53,12 +53,11 @@ def released(
     drawn: Drawn,
     *,
     notes: Sequence[str] = (),
-    progress: Callable[[str], None] = lambda _step: None,
     **entries: Any,
 ) -> Release:
     """Make the release of a plan, with notes on its files, and more entries for its manifest."""
     schema = _schema(planned, drawn)
-    manifest = _manifest(planned, drawn, progress)
+    manifest = _manifest(planned, drawn)
     return Release(
         data=drawn.data,
         measurements=drawn.measurements,
@@ -159,9 +158,9 @@ def _declared_codes(planned: Plan) -> MissingCodes:
     return MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
 
 
-def _manifest(planned: Plan, drawn: Drawn, progress: Callable[[str], None]) -> dict[str, Any]:
+def _manifest(planned: Plan, drawn: Drawn) -> dict[str, Any]:
     """Describe a plan, what was found out about it and the software that carried it out."""
-    progress("auditing")
+    planned.prepared.progress("auditing")
     audited, expected = audit_of(planned), expectations(planned)
     requests = [part.request for part in planned.parts]
     looks = dict[str, str]()

@@ -151,7 +151,7 @@ class OneWayPlan:
         """What is spent on it, whatever the table; None where that is no share of its own."""
         return None if self.share is None else float(self.share)
 
-    def expected_error(self, *, isotonic: bool) -> None:
+    def expected_error(self) -> None:
         """No record has a counterpart whose distance could be expected."""
 
     @property

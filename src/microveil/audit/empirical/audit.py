@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.audit.empirical.experiments import (
     CellsExperiment,
+    CentroidExperiment,
     Experiment,
-    by_rows,
-    in_any_order,
-    one_by_one,
 )
 from microveil.audit.empirical.measurements import measurement_experiment
 from microveil.audit.empirical.neighbours import (
@@ -270,16 +268,14 @@ def _loss(part: AttributePlan) -> float:
 
 def _centroid_experiments(tuned: Tuned, planned: Plan) -> dict[str, Experiment]:
     """Return what is seen at each scope, of the table and of its worst neighbour there."""
-    table, far = tuned.table, far_neighbour(tuned)
-    grid, isotonic = tuned.part.grid, planned.isotonic
+    table, far, part = tuned.table, far_neighbour(tuned), tuned.part
     # Clusters by distance have no order that the table's and the neighbour's would share.
-    ordered = tuned.part.shifts is not None
-    vector = one_by_one if ordered else in_any_order
-    row = in_any_order if planned.prepared.request.order else by_rows
+    vector = "order" if part.shifts is None else "clusters"
+    row = "order" if planned.prepared.request.order else "rows"
     return {
-        "cluster": one_by_one(table, near_neighbour(tuned), grid, isotonic=isotonic),
-        "vector": vector(table, far, grid, isotonic=isotonic),
-        "row": row(table, far, grid, isotonic=isotonic),
+        "cluster": CentroidExperiment.of(table, near_neighbour(tuned), part),
+        "vector": CentroidExperiment.of(table, far, part, seen=vector),
+        "row": CentroidExperiment.of(table, far, part, seen=row),
     }
 
 
@@ -292,7 +288,7 @@ def _unit_experiment(
     if isinstance(part, CentroidPlan):
         tuned = tuned_to(part, prepared)
         neighbour, loss = unit_neighbour(tuned, of_value)
-        return one_by_one(tuned.table, neighbour, part.grid, isotonic=False), loss
+        return CentroidExperiment.of(tuned.table, neighbour, part), loss
     cells, codes = _cells(part), part.codes
     costs = np.bincount(of_value, weights=[cells[code].loss for code in codes.tolist()])
     members = codes[of_value == costs.argmax()].tolist()

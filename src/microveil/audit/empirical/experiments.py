@@ -7,13 +7,14 @@ score tells two tables apart better (Neyman and Pearson), and any would do for a
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.audit.empirical.neighbours import Clustered
-from microveil.noise.noise import NoiseGrid, RandomSource, in_order, perturbed_means, uniform
+from microveil.methods.centroids import CentroidPlan
+from microveil.noise.noise import RandomSource, in_order, perturbed_means, uniform
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -40,23 +41,31 @@ class Experiment(Protocol):
 class CentroidExperiment:
     """Noisy centroids of clusters, as a release shows them.
 
-    With ``rows`` it is seen which records share a value; ``ascending``, centroids are seen in the
-    order of what they came out as, not by cluster.
+    They are seen by cluster; by row, and so which records share a value; or in ascending order,
+    without knowing whose they are.
     """
 
     table: Clustered
     neighbour: Clustered
-    grid: NoiseGrid
-    isotonic: bool
-    rows: bool = False
-    ascending: bool = False
+    part: CentroidPlan
+    seen: Literal["clusters", "rows", "order"] = "clusters"
+
+    @classmethod
+    def of(cls, table: Clustered, neighbour: Clustered, part: CentroidPlan, **seen: Any) -> Self:
+        """Leave out of two tables what does not show, or put their clusters in order."""
+        made = cls(table=table, neighbour=neighbour, part=part, **seen)
+        if made.seen == "order":
+            table, neighbour = _ascending(table), _ascending(neighbour)
+        elif not part.isotonic:
+            table, neighbour = _concerned(table, neighbour)
+        return replace(made, table=table, neighbour=neighbour)
 
     def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
         """Release the centroids, once a run, and weigh them; see `Experiment`."""
         truth, other = self.table, self.neighbour
         if of_neighbour:
             truth, other = other, truth
-        forced, stand_ins = _forced(truth, other) if self.rows else _nothing_forced(truth)
+        forced, stand_ins = _forced(truth, other) if self.seen == "rows" else _nothing_forced(truth)
         scores = np.empty(runs)
         for batch in _batches(runs, max(len(truth.sums), len(forced[0]))):
             seen = self._released(truth, batch.stop - batch.start, source)
@@ -73,15 +82,15 @@ class CentroidExperiment:
             np.tile(truth.sums, runs),
             np.tile(truth.sizes, runs),
             np.tile(truth.scales, runs),
-            self.grid,
+            self.part.grid,
             source,
-            rounded=not self.isotonic,
+            rounded=not self.part.isotonic,
         ).reshape(runs, -1)
-        if self.isotonic:
+        if self.part.isotonic:
             scales = truth.scales / truth.sizes
             means = np.rint([in_order(one.astype(np.float64), scales) for one in means])
         released: Whole = means.astype(np.int64)
-        if self.ascending:
+        if self.seen == "order":
             released.sort(axis=1)
         return released
 
@@ -94,41 +103,12 @@ class CentroidExperiment:
 
     def _distance(self, clusters: Clustered, seen: Whole) -> tuple[Real, Real]:
         """Distances to the true centroids over the scales of their noise, and these scales."""
-        scales = np.ldexp(clusters.scales / clusters.sizes, -self.grid.bits)
+        scales = np.ldexp(clusters.scales / clusters.sizes, -self.part.grid.bits)
         scales = np.maximum(scales, SMALLEST_SCALE)
         # By whole part and rest: centroids may be large and their differences small.
         whole = clusters.sums // clusters.sizes
         rest = (clusters.sums - whole * clusters.sizes) / clusters.sizes
         return np.abs((seen - whole) - rest) / scales, scales
-
-
-def one_by_one(
-    table: Clustered, neighbour: Clustered, grid: NoiseGrid, *, isotonic: bool
-) -> CentroidExperiment:
-    """See all centroids of the attribute, each known for its cluster's."""
-    if not isotonic:
-        table, neighbour = _concerned(table, neighbour)
-    return CentroidExperiment(table=table, neighbour=neighbour, grid=grid, isotonic=isotonic)
-
-
-def by_rows(
-    table: Clustered, neighbour: Clustered, grid: NoiseGrid, *, isotonic: bool
-) -> CentroidExperiment:
-    """See the released column, row by row, and so which records share a value."""
-    return replace(one_by_one(table, neighbour, grid, isotonic=isotonic), rows=True)
-
-
-def in_any_order(
-    table: Clustered, neighbour: Clustered, grid: NoiseGrid, *, isotonic: bool
-) -> CentroidExperiment:
-    """See the centroids without knowing whose they are: in ascending order."""
-    return CentroidExperiment(
-        table=_ascending(table),
-        neighbour=_ascending(neighbour),
-        grid=grid,
-        isotonic=isotonic,
-        ascending=True,
-    )
 
 
 def _ascending(clusters: Clustered) -> Clustered:

@@ -211,7 +211,7 @@ def _planned(
         elif request.method.id in RANKED:
             summary, starts = by_rank(column, choices.k, scratch)
             of_clusters = steps.of_clusters(summary, column.attribute, choices)
-            values = of_clusters.drawn_means(streams[name], isotonic=False)
+            values = of_clusters.drawn_means(streams[name])
             draws[name] = taking(column.attribute, starts, values)
             plan = Figures.of(of_clusters)
         else:
@@ -288,7 +288,7 @@ def _of_records(
     def draw(column: GridColumn, _numbers: Whole, source: RandomSource) -> Numbers:
         if column.missing is not None and column.missing.all():
             return released_numbers(attribute, np.zeros(len(column.missing)), column.missing)
-        return steps([column], choices)[0].draw(source, isotonic=False)
+        return steps([column], choices)[0].draw(source)
 
     present = column.frame.select(column.units).dropna()
     apart, squares, error = summed(present, add, 3, scratch).tolist()
