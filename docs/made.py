@@ -63,7 +63,7 @@ def arguments() -> list[str]:
 
     rows = [
         "|".join(["", f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a), ""])
-        for a in declared()
+        for a in declared().values()
     ]
     return ["|argument|flag|in a recipe|takes|default|methods|", "|---|---|---|---|---|---|", *rows]
 

@@ -51,9 +51,9 @@ def test_type_checkers_see_the_arguments_that_are_declared():
             "attribute",
             "findings",
         }
-        assert named == {*(a.name for a in arguments()), "table", "recipe", "parts"}
+        assert named == {*arguments(), "table", "recipe", "parts"}
     of_part = set(inspect.signature(mv.part).parameters) - {"attributes", "of_method"}
-    assert of_part == {argument.name for argument in arguments() if argument.of_part}
+    assert of_part == {name for name, argument in arguments().items() if argument.of_part}
     hints = {name: one.annotation for name, one in inspect.signature(mv.plan).parameters.items()}
     # Of missing cells something may be said by column, too.
     hints["missing"], by_column = get_args(hints["missing"])
@@ -126,14 +126,12 @@ def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
     """help(protect) has a paragraph for each, and none for what is not there."""
     section = inspect.getdoc(mv.protect).partition("Parameters\n")[2].partition("Returns\n")[0]
     named = re.findall(r"^(\w+) : (.*)$", section, flags=re.MULTILINE)
-    assert {name for name, _ in named} - {"table", "recipe", "parts", "findings"} == {
-        a.name for a in arguments()
-    }
+    assert {name for name, _ in named} - {"table", "recipe", "parts", "findings"} == {*arguments()}
     offered = {
         name: {c for method in METHODS.values() for c in method.arguments.get(name, ())}
         for name in of_methods()
     }
-    for argument in arguments():
+    for argument in arguments().values():
         text = section.partition(f"\n{argument.name} : ")[2]
         text = re.split(r"\n\w+ : ", text)[0]
         for choice in offered.get(argument.name, argument.choices):

@@ -154,7 +154,7 @@ def with_text_and_analyses(**given: Any) -> dict[str, Any]:
 def _request() -> Iterator[inspect.Parameter]:
     """Go through the flags of a request, and of its file; a population is for `protect` alone."""
     yield RECIPE
-    for argument in arguments():
+    for argument in arguments().values():
         if argument.name != "population":
             for name, (taken, words) in argument.flags.items():
                 yield flag(name, taken, words, denied=taken is bool and name == argument.name)

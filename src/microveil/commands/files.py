@@ -8,7 +8,7 @@ from typing import Any
 
 import polars
 
-from microveil.audit.invited_linkage import strongest_linkage
+from microveil.audit.advice import strongest_linkage
 from microveil.commands.asking import (
     apart,
     asked_of,

@@ -33,7 +33,7 @@ def with_named_values(
     """
     wrong = Problems()
     found = {name: value for name, value in arguments.items() if name != "ordered"}
-    of_columns = [argument.name for argument in known_arguments() if argument.flag is dict]
+    of_columns = [name for name, own in known_arguments().items() if own.flag is dict]
     for name in sorted(of_columns, key=lambda name: name == "categories"):
         if isinstance(found.get(name), list | tuple):
             found[name] = _by_column(name, found[name], columns, wrong)

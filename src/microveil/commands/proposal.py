@@ -156,7 +156,7 @@ def _columns_of(given: Mapping[str, Any]) -> Iterator[str]:
     yield from (given[name] for name in ("unit",) if name in given)
     for name in ("attributes", "keep", "unit_attributes"):
         yield from given.get(name, ())
-    for argument in arguments():
+    for argument in arguments().values():
         if argument.by_column and isinstance(given.get(argument.name), Mapping):
             yield from given[argument.name]
 

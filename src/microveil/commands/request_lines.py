@@ -89,7 +89,7 @@ def request_for(scope: Scope | None, **asked: Any) -> dict[str, Any]:
     asked = {name: value for name, value in asked.items() if value is not None}
     if scope is not None:
         asked["scope"] = f"{scope}"
-    own = {argument.name: argument for argument in arguments()}
+    own = arguments()
     flat = {n: v for n, v in asked.items() if n in own and not own[n].column}
     method = method_asked(asked)
     start = {"method": asked["method"]} if asked.get("method") else {**_proposed(asked)}
@@ -123,7 +123,7 @@ def request_lines(found: Mapping[str, Any], method: Method | None) -> Iterator[s
     scope = found.get("scope")
     if scope is not None and scope != Scope.ROW and (method is None or method.uses("shuffle")):
         yield from FOLLOWS.splitlines()
-    order = ["method", "partition", "scope", *(a.name for a in arguments()), "missing"]
+    order = ["method", "partition", "scope", *arguments(), "missing"]
     for name in sorted(found, key=order.index):
         yield from _line(f"{name} = {written(found[name])}", _comment(name, found, method))
     if method is not None and method.uses("target") and "target" not in found:

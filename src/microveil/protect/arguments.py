@@ -134,7 +134,7 @@ class Argument:
 
     def check_new(self) -> None:
         """Refuse, with a ValueError, an argument by a name that is another's, or a command's."""
-        others = [other for other in arguments() if other is not self]
+        others = [other for other in arguments().values() if other is not self]
         taken = {*RESERVED, *(other.name for other in others)}
         taken |= {flag for other in others for flag in other.flags}
         if taken & {self.name, *self.flags}:
@@ -364,22 +364,17 @@ def warn_of_outdated(asked: Mapping[str, Any]) -> None:
         warnings.warn(OUTDATED, FutureWarning, stacklevel=3)
 
 
-def _declared() -> dict[str, Argument]:
-    found = {}
-    for one in fields(Arguments):
-        if declared := one.metadata.get("declared"):
-            default = {} if declared.by_column else one.default
-            found[one.name] = replace(declared, name=one.name, default=default)
-    return found
-
-
-DECLARED = _declared()
+DECLARED: dict[str, Argument] = {
+    one.name: replace(own, name=one.name, default={} if own.by_column else one.default)
+    for one in fields(Arguments)
+    if (own := one.metadata.get("declared"))
+}
 # Behind this one those of registered methods are shown.
 LAST_OF_METHODS = list(DECLARED).index("n_records") + 1
 
 
-def arguments() -> tuple[Argument, ...]:
-    """Return every argument, in the order in which a person is shown them.
+def arguments() -> dict[str, Argument]:
+    """Return every argument by name, in the order in which a person is shown them.
 
     Methods from outside the package may have declared some of their own, or more choices.
     """
@@ -391,9 +386,9 @@ def arguments() -> tuple[Argument, ...]:
     ours[LAST_OF_METHODS:LAST_OF_METHODS] = {
         a.name: a for m in methods for a in brought.get(m.id, ())
     }.values()
-    places = {argument.name: place for place, argument in enumerate(ours)}
+    found = {argument.name: argument for argument in ours}
     for name, choices in ((n, c) for method in methods for n, c in method.arguments.items()):
-        argument = ours[places[name]]
-        if more := [choice for choice in choices if choice not in argument.choices]:
-            ours[places[name]] = replace(argument, choices=(*argument.choices, *more))
-    return tuple(ours)
+        known = found[name].choices
+        if more := [choice for choice in choices if choice not in known]:
+            found[name] = replace(found[name], choices=(*known, *more))
+    return found

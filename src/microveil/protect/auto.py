@@ -16,7 +16,7 @@ from microveil.methods import METHODS, Method
 from microveil.protect.attributes import able_to_take_categories
 from microveil.protect.columns import Prepared, check_enough
 from microveil.protect.expectation import Option, all_expected, average, stand_in
-from microveil.protect.opening import categories_in_no_order, chosen_names, outlined, prepare
+from microveil.protect.opening import categories_in_no_order, chosen_names, prepare
 from microveil.protect.parts import AUTO
 from microveil.protect.planning import (
     check_scope,
@@ -203,15 +203,13 @@ def _best_for_rows(table: Any, asked: Mapping[str, Any]) -> Option:
         try:
             probe = Request.of(_fitted(method, {**asked, "method": name, **steps, "k": least}))
             refuse_unnamed(probe, chosen_names(table, probe))
-            opened, attributes, _ = outlined(table, probe)
+            prepared = prepare(table, probe)
         except MicroveilError as error:
             refusals[name] = error
             continue
-        columns = stand_in(attributes, opened.n_records)
+        columns = stand_in(prepared.attributes, prepared.table.n_records)
         search = Search(
-            prepared=Prepared(
-                table=opened, request=probe, attributes=tuple(attributes), held=columns, left_out=()
-            ),
+            prepared=replace(prepared, held=columns),
             scope=Scope.ROW,
             least=Model.DIFFERENTIAL_PRIVACY,
             refusals=refusals,

@@ -15,8 +15,8 @@ from microveil.protect.attributes import (
 )
 from microveil.protect.columns import Prepared, Units, limited, silent
 from microveil.protect.parts import Whole
-from microveil.protect.record_rules import check_record_rules
 from microveil.protect.request import NO_LIMIT, Request
+from microveil.protect.rules import check_record_rules
 from microveil.schema import Attribute, Kind
 from microveil.table import (
     BoundsFromData,
@@ -74,14 +74,6 @@ def prepare(table: Any, request: Request, progress: Callable[[str], None] = sile
         formulas=tuple(formulas_in(opened, attributes, request.keep)),
         progress=progress,
     )
-
-
-def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list[str]]:
-    """Open a table and choose its columns, without a look at their values."""
-    opened, problems = opened_for(table, request).table, Problems()
-    attributes, left_out = _outline(opened, request, problems)
-    problems.refuse()
-    return opened, attributes, left_out
 
 
 def chosen_names(table: Any, request: Request) -> list[str]:

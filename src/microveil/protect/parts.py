@@ -123,7 +123,7 @@ def _part(given: Mapping[str, Any]) -> Part:
             "part", "it has no attributes", "name those that its method protects: ['AGE', 'INCOME']"
         )
     place, problems = f"part of {listed(attributes)}", Problems()
-    known = {argument.name: argument.of_part for argument in arguments()}
+    known = {name: argument.of_part for name, argument in arguments().items()}
     own = sorted(name for name, of_part in known.items() if of_part)
     for name in sorted(map(str, set(asked) - set(own))):
         rule = "it is said of the whole table, and not of a part"
@@ -201,7 +201,7 @@ class Whole:
         """Check what is said of a release of several parts."""
         given, problems = said(asked), Problems()
         parts = read_parts(given.pop("parts"))
-        known = {argument.name: argument for argument in arguments()}
+        known = arguments()
         for name in given:
             with problems.noted():
                 _refuse_beside_parts(name, is_of_part=name in known and known[name].of_part)
@@ -254,7 +254,7 @@ class Whole:
 
     def _for(self, names: Sequence[str]) -> dict[str, Any]:
         """Return what is said of the table, as it bears on some of its attributes."""
-        by_column = {argument.name for argument in arguments() if argument.by_column}
+        by_column = {name for name, argument in arguments().items() if argument.by_column}
         given = {name: value for name, value in self.asked.items() if name != "types"}
         if "unit_attributes" in given:
             given["unit_attributes"] = [name for name in self.unit_attributes if name in names]

@@ -165,8 +165,7 @@ def _parameters(whole: Whole, parts: Sequence[PartPlan]) -> dict[str, Any]:
     """Return what was asked for as plain values: what is said of the table, and by part."""
     of_each, known = [one.request.parameters() for one in parts], arguments()
     written: dict[str, Any] = {}
-    for argument in known:
-        name = argument.name
+    for name, argument in known.items():
         if argument.by_column:
             written[name] = {c: v for own in of_each for c, v in (own.get(name) or {}).items()}
         elif not argument.of_part and name != "attributes":  # the parts name them
@@ -177,7 +176,7 @@ def _parameters(whole: Whole, parts: Sequence[PartPlan]) -> dict[str, Any]:
         "shuffle": whole.shuffle,
         "unit_attributes": list(whole.unit_attributes),
     }
-    own_names = [*(one.name for one in known if one.of_part), "advised"]
+    own_names = [*(name for name, one in known.items() if one.of_part), "advised"]
     written["parts"] = [
         {
             "attributes": list(part.attributes),

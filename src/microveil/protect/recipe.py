@@ -120,7 +120,7 @@ def _contents(recipe: Recipe, problems: Problems) -> dict[str, Any]:
         rule = "it is a file or what one holds"
         raise RequestError("recipe", rule, "pass recipe='recipe.toml', or a dict")
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
-    known = {argument.name: argument for argument in arguments() if not argument.column}
+    known = {name: own for name, own in arguments().items() if not own.column}
     found: dict[str, Any] = {"attributes": {}}
     for name, value in contents.items():
         if value is None:
@@ -148,7 +148,8 @@ def _contents(recipe: Recipe, problems: Problems) -> dict[str, Any]:
 
 def _attributes(entries: Mapping[str, Any], problems: Problems) -> dict[str, dict[str, Any]]:
     """Read what a recipe says of attributes; one of no role that there is counts as protected."""
-    keys = ["role", "type", *OF_LISTS, *(one.column for one in arguments() if one.by_column)]
+    by_column = (one.column for one in arguments().values() if one.by_column)
+    keys = ["role", "type", *OF_LISTS, *by_column]
     found = {}
     for name, entry in entries.items():
         if not isinstance(entry, Mapping):
@@ -284,7 +285,7 @@ def _of_attributes(entries: Mapping[str, Mapping[str, Any]], *, has_lists: bool)
         "attributes": chosen,
         **({"keep": kept} if kept else {}),
     }
-    for argument in arguments():
+    for argument in arguments().values():
         if not argument.by_column or argument.name in asked:
             continue
         key = argument.column

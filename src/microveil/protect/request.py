@@ -194,7 +194,7 @@ def said(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def offered(method: Method) -> list[Argument]:
     """Return the arguments that a method has a step for, with its own choices and default."""
-    known = {argument.name: argument for argument in arguments()}
+    known = arguments()
     return [
         replace(known[name], choices=choices, default=choices[0]) if choices else known[name]
         for name, choices in method.arguments.items()
@@ -203,7 +203,7 @@ def offered(method: Method) -> list[Argument]:
 
 def read_each(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """Read what was given, argument by argument; what is wrong is noted and left out."""
-    known = {argument.name: argument for argument in arguments()}
+    known = arguments()
     for name in given:
         if name not in known:
             rule = "there is no such argument"
@@ -226,8 +226,8 @@ def _values(
             own[name] = _chosen(argument, read.get(name), method)
     aside = method.set_aside(own)
     # What is accepted is filled in before: a request has the lists themselves.
-    general = [a for a in arguments() if a.name not in (*mine, "accept", "codebook")]
-    defaults = {a.name: a.default for a in general}
+    elsewhere = {*mine, "accept", "codebook"}
+    defaults = {n: a.default for n, a in arguments().items() if n not in elsewhere}
     if "new table" in method.can:  # whose rows are nobody's: values may be clamped
         defaults["outside"] = "clamp"
         if own["domains"] == "learn" and read.get("delta"):
@@ -248,7 +248,7 @@ def _values(
 def of_methods() -> dict[str, Argument]:
     """Return the arguments that only some methods have a step for, by name."""
     names = {name for method in METHODS.values() for name in method.arguments}
-    return {argument.name: argument for argument in arguments() if argument.name in names}
+    return {name: argument for name, argument in arguments().items() if name in names}
 
 
 def _chosen(argument: Argument, value: Any, method: Method) -> Any:
@@ -284,7 +284,7 @@ def _unused(
     idle |= {
         name for name in chosen if not isinstance(given[name], str) or own.get(name) != given[name]
     }
-    beside = [a.name for a in arguments() if a.name in given and a.name in idle]
+    beside = [name for name in arguments() if name in given and name in idle]
     return (*without, *(name for name in beside if name not in without))
 
 

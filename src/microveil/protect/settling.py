@@ -72,7 +72,7 @@ def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
     if "never_missing" in given:
         given["never_missing"] = DECLARED["never_missing"].checked(given["never_missing"])
     both = {**recipe, **given}
-    for name in (argument.name for argument in arguments() if argument.by_column):
+    for name in (own.name for own in arguments().values() if own.by_column):
         if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
             both[name] = {**recipe[name], **given[name]}
     # One attribute has one domain: the one given goes before the recipe's.

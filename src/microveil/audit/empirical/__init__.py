@@ -4,6 +4,6 @@ A lower bound can contradict a claim and can never prove one: see docs/audit.md.
 """
 
 from microveil.audit.empirical.audit import empirical_audit
-from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
+from microveil.audit.empirical.bounds import EmpiricalAudit, ScopeFinding
 
 __all__ = ["EmpiricalAudit", "ScopeFinding", "empirical_audit"]

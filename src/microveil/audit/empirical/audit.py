@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.audit.empirical.bounds import lower_bound
+from microveil.audit.empirical.bounds import EmpiricalAudit, ScopeFinding, lower_bound
 from microveil.audit.empirical.experiments import (
     CellsExperiment,
     CentroidExperiment,
@@ -23,7 +23,6 @@ from microveil.audit.empirical.neighbours import (
     tuned_to,
     unit_neighbour,
 )
-from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
 from microveil.errors import RequestError, stands_alone
 from microveil.guarantee import Cover
 from microveil.methods.category_plans import HistogramPlan

@@ -21,7 +21,7 @@ from microveil.noise.noise import RandomSource
 from microveil.protect.arguments import SPARK
 from microveil.protect.columns import Prepared, check_enough
 from microveil.protect.draw import Drawn, names_learnt
-from microveil.protect.opening import outlined, prepare
+from microveil.protect.opening import prepare
 from microveil.protect.plan import Plan
 from microveil.protect.planning import check_scope, plan_from, plan_part, refuse_exact_cells
 from microveil.protect.release import Release
@@ -45,7 +45,7 @@ from microveil.synthesis.plan import NewColumns, SyntheticPlan
 from microveil.table import GridColumn, Numbers, Table, spread
 from microveil.table.frames import check_names, table_of_frame
 from microveil.table.restore import MOST_DIGITS
-from microveil.table.table import check_kept, is_text
+from microveil.table.table import is_text
 
 # Blocks of a new table of which it is counted how many records were changed for rules.
 COUNTED = 16
@@ -136,9 +136,7 @@ def _opened(given: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Prepared, Sp
             "name a column that is different in each record: record_id='ID'",
         )
     outline = _outline(frame.schema)
-    _, attributes, _ = outlined(outline, request)
-    for name in request.keep:
-        check_kept(outline, name)
+    attributes = prepare(outline, request).attributes
     scratch = Scratch(frame.sparkSession, request.scratch)
     try:
         table = open_table(
