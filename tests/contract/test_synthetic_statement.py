@@ -46,3 +46,22 @@ def test_a_guarantee_that_is_read_again_says_the_same():
     """The words follow from what the file holds."""
     guarantee = mv.plan(TABLE, **ASKED, delta=1e-9).guarantee
     assert Guarantee.from_dict(guarantee.to_dict()).statement() == guarantee.statement()
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "believed", "twice"),
+    [(3, "at most 17 in 100 after the release, one of 50 in 100 with at most 96", "404"),
+     (1, "at most 3 in 100 after the release, one of 50 in 100 with at most 74", "7.39")],
+)  # fmt: skip
+def test_what_may_be_believed_after_the_release_is_said_in_numbers(epsilon, believed, twice):
+    """Odds grow by the factor at most; of two records, or two releases, by its square."""
+    statement = mv.plan(TABLE, **{**ASKED, "epsilon": epsilon}).guarantee.statement()
+    assert believed in statement
+    assert f"Two like this one have {twice}." in statement
+
+
+def test_a_factor_that_limits_nothing_has_no_example():
+    """Neither one of 148, of which 100 cases have no part, nor one of over a million."""
+    for epsilon in (5, 20):
+        statement = mv.plan(TABLE, **{**ASKED, "epsilon": epsilon}).guarantee.statement()
+        assert "An example" not in statement

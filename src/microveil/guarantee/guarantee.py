@@ -329,6 +329,7 @@ def statement_of(contents: Mapping[str, Any]) -> Document:
     return document_of(
         "guarantee/statement.jinja",
         **{"parts": [], "synthetic": False, **contents},
+        believed=_believed,
         capitalised=lambda text: text[0].upper() + text[1:],
         compared=lambda scope, **of_what: Scope(scope).compared(**of_what),
         counted=lambda number, noun: f"{number:,} {noun}{'' if number == 1 else 's'}",
@@ -348,11 +349,17 @@ def statement_of(contents: Mapping[str, Any]) -> Document:
     )
 
 
-def _factor(exact: str | None) -> str:
-    """Write e to the epsilon, rounded up; nothing where there is no epsilon."""
-    if exact is None or Fraction(exact) > MEANINGLESS:
+def _factor(exact: str | None, times: int = 1) -> str:
+    """Write e to so many times the epsilon, rounded up; nothing where there is no epsilon."""
+    if exact is None or Fraction(exact) * times > MEANINGLESS:
         return "" if exact is None else OVER_A_MILLION
-    epsilon = rounded_up(Fraction(exact))
+    epsilon = rounded_up(Fraction(exact) * times)
     with localcontext() as context:
         context.prec, context.rounding = (3 if epsilon >= 0.1 else 5), ROUND_CEILING
         return f"{+Decimal(repr(math.exp(epsilon))):f}"
+
+
+def _believed(exact: str, before: int) -> int:
+    """Bound how likely something is afterwards, of 100: its odds grow by the factor at most."""
+    odds = Fraction(before, 100 - before) * Fraction(_factor(exact))
+    return math.ceil(100 * odds / (1 + odds))

@@ -507,7 +507,7 @@ _LEARNT = (
     "Which values a column may have was learnt from the table where nobody declared it, and the "
     "epsilon pays for that, too: categories, numbers that many records share, and the bounds and "
     "decimals of numbers. A category that few records have is released as 'other'. For each "
-    "person, the chance that a label which only they have is shown is at most a tenth of delta. "
+    "person, the chance that a label which only they have is shown is at most {chance}. "
     "That small whole numbers (up to 16 steps of a column's decimals from 0) may occur is taken to "
     "be public, how many people have them is not.{came} Drawn numbers reach at most four times as "
     "far from 0 as the outermost number that was learnt."
@@ -525,7 +525,7 @@ _FROM_DATA = (
 )
 
 
-def _learnt(attributes: Sequence[Attribute]) -> list[str]:
+def _learnt(attributes: Sequence[Attribute], delta: Fraction) -> list[str]:
     """Say what was learnt of attributes, and what is public of them."""
     learnt = [own for own in attributes if is_learnt(own) or own.kind_source is Source.LEARNT]
     if not learnt:
@@ -533,7 +533,8 @@ def _learnt(attributes: Sequence[Attribute]) -> list[str]:
     untyped = [own for own in learnt if own.kind_source is Source.LEARNT]
     others = "other columns" if untyped else "a column"
     came = "" if len(untyped) == len(learnt) else _CAME.format(others)
-    return [_LEARNT.format(came=came), *([_KINDS] if untyped else [])]
+    chance = f"1 in {math.floor(1 / (delta * OF_THRESHOLDS)):,}"
+    return [_LEARNT.format(came=came, chance=chance), *([_KINDS] if untyped else [])]
 
 
 def _promise(setting: Setting) -> Promise:
@@ -554,7 +555,7 @@ def _promise(setting: Setting) -> Promise:
             _MEASURED.format(rules="other rules" if rules else "rules"),
             *([_RULES.format(rules=listed(rules))] if rules else []),
             *([_CONCENTRATED] if delta else []),
-            *_learnt(setting.attributes),
+            *_learnt(setting.attributes, delta),
             *([_FROM_DATA] if from_data else []),
         ),
     )
