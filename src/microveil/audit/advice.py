@@ -133,6 +133,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as plain values."""
+        parts = [{"attributes": list(own.attributes), **own.to_dict()} for own in self.parts]
         return {
             "asked": self.asked.to_dict(),
             "scope": self.scope,
@@ -141,7 +142,7 @@ class Advice:
             "refused": self.refused,
             "options": [option.to_dict() for option in self.options],
             "isotonic_linkage": None if self.linkage is None else self.linkage.to_dict(),
-            **({"parts": list(map(_part_as_dict, self.parts))} if self.parts else {}),
+            **({"parts": parts} if parts else {}),
         }
 
     def plot(self) -> Any:
@@ -207,10 +208,6 @@ def _better(advice: Advice) -> list[Block]:
         )
     rows = [[figure(one.over_variance), str(one)] for one in useful or advice.options[:1]]
     return [paragraph(said), tabulated(["error/variance", "request"], rows)]
-
-
-def _part_as_dict(part: Advice) -> dict[str, Any]:
-    return {"attributes": list(part.attributes), **part.to_dict()}
 
 
 @stands_alone

@@ -31,7 +31,6 @@ Ability = Literal[
     "new table",  # rows follow nobody
     "one by one",  # takes each attribute by itself, unless MDAV partitions
 ]
-Share = tuple[Fraction, int]
 
 
 def epsilon_scopes(
@@ -110,9 +109,8 @@ class Setting:
     ----------
     attributes : tuple of Attribute
         Those that are protected, as declared or read from the data.
-    shares : tuple of (Fraction, int)
-        Share of epsilon of each protected attribute, all records of a unit together, and the
-        most clusters it can have.
+    shares : tuple of Fraction
+        Share of epsilon of each protected attribute, all records of a unit together.
     spends_epsilon : bool
         False where some attribute has no share that bounds what it reveals.
     choices : Choices
@@ -123,7 +121,7 @@ class Setting:
     """
 
     attributes: tuple[Attribute, ...]
-    shares: tuple[Share, ...]
+    shares: tuple[Fraction, ...]
     spends_epsilon: bool
     choices: Choices
     keeps_missing: bool
@@ -138,12 +136,12 @@ class Setting:
     @property
     def epsilon(self) -> Fraction:
         """The budget over all attributes."""
-        return sum((share for share, _ in self.shares), Fraction(0))
+        return sum(self.shares, Fraction(0))
 
     @property
-    def domain_from_data(self) -> bool:
-        """Whether bounds or a list of categories were read from the data."""
-        return any(one.bounds_from_data or one.categories_from_data for one in self.attributes)
+    def most_clusters(self) -> int:
+        """The most clusters that an attribute can have."""
+        return max(1, self.choices.n_records // self.choices.k)
 
     @property
     def read_from_data(self) -> bool:

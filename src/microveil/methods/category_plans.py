@@ -45,29 +45,16 @@ class _ClusterPlan(SinglePlan):
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterValuePlan(_ClusterPlan):
-    """One value for all records of a cluster, or none where that is a value: no noise is drawn.
+    """One value for all records of a cluster, or none where that is a value: no noise is drawn."""
 
-    Attributes
-    ----------
-    has_value : bool array (n_clusters,)
-        Whether the cluster is released with a value.
-    units : int64 array (n_clusters,)
-        That value, in grid units; any where there is none.
-    n_present, sums, squares : arrays (n_clusters,)
-        Of the cluster's values: their number, their sum in grid units, and their squared distances
-        to their mean.
-    kept : int64 array (n_clusters,)
-        How many records get what they had, a missing value too.
-    category_counts : int64 array (n_categories,), or None
-        How many records have each category, those that lack it last; None of numbers.
-    """
-
-    has_value: NDArray[np.bool_]
-    units: Whole
+    has_value: NDArray[np.bool_]  # whether the cluster is released with a value
+    units: Whole  # that value, in grid units; any where there is none
+    # Of the cluster's values: their number, sum, and squared distances to their mean.
     n_present: Whole
     sums: Whole
     squares: NDArray[np.float64]
-    kept: Whole
+    kept: Whole  # how many records get what they had, a missing value too
+    # How many records have each category, those that lack it last; None of numbers.
     category_counts: Whole | None
 
     @property

@@ -53,51 +53,27 @@ class Shifts(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Represented:
-    """What stands for each cluster.
-
-    Attributes
-    ----------
-    sizes, sums : int64 arrays (n_clusters,)
-        Sums are size times centroid, in grid units.
-    within : float64 array (n_clusters,)
-        Squared distances of the values to their centroid.
-    remainder : int64 array (n_clusters,), or one for all
-        Sum of the values less that above: 0 but for winsorised means.
-    """
+    """What stands for each cluster: arrays (n_clusters,)."""
 
     sizes: Whole
-    sums: Whole
-    within: Float
+    sums: Whole  # size times centroid, in grid units
+    within: Float  # squared distances of the values to their centroid
+    # Sum of the values less that above: 0 but for winsorised means.
     remainder: Whole | np.int64 = np.int64(0)  # noqa: RUF009 -- a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """How the noise on the sums of clusters is scaled.
+    """How the noise on the sums of clusters is scaled."""
 
-    Attributes
-    ----------
-    sensitivities : int64 array (n_clusters,) or one for all
-        Of the sums, in grid units.
-    shifts : Shifts or None
-        None where nothing bounds how far the sums move.
-    scales : float64 array (n_clusters,) or None
-        In grid units; what is drawn with is larger by a little, never smaller. None where each is
-        its sensitivity over the share.
-    grid_share : Fraction or None
-        What sensitivities are divided by where that is not the share itself.
-    largest_cluster : int or None
-        A public bound for the noise grid; None where sizes are public.
-    room : int
-        A public bound of a scale in sensitivities over the share, see `noise_grid`.
-    """
-
-    sensitivities: Whole | np.int64
-    shifts: Shifts | None
+    sensitivities: Whole | np.int64  # of the sums, in grid units: (n_clusters,) or one for all
+    shifts: Shifts | None  # None where nothing bounds how far the sums move
+    # (n_clusters,), in grid units; what is drawn with is larger by a little, never smaller. None
+    # where each is its sensitivity over the share.
     scales: Float | None = None
-    grid_share: Fraction | None = None
-    largest_cluster: int | None = None
-    room: int = 1
+    grid_share: Fraction | None = None  # over which, where that is not the share itself
+    largest_cluster: int | None = None  # a public bound for the noise grid; None: sizes are public
+    room: int = 1  # a public bound of a scale in sensitivities over the share, see `noise_grid`
 
 
 def means(clusters: Clusters) -> Represented:
@@ -130,37 +106,19 @@ def domain(attribute: Attribute) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class CentroidPlan(SinglePlan):
-    """Clusters, their sums and the noise on these; without a share none is drawn.
-
-    Attributes
-    ----------
-    sizes, sums, within, remainder
-        As of `Represented`.
-    sensitivities : int64 array (n_clusters,)
-        Of these sums, by the method's rule; 0 where a cluster comes out exactly.
-    scales : int64 array (n_clusters,)
-        Of the noise on the sums, in steps of the noise grid; 0 for none.
-    shifts : Shifts or None
-        None where nothing bounds how far the sums move.
-    isotonic : bool
-        Whether noisy means are put back in order.
-    widening : Widening or None
-        None where no cluster was merged to hide equal values.
-    partition : Partition or None
-        The records of the table in each cluster; None where they are in no process at hand.
-    """
+    """Clusters, their sums and the noise on these; without a share none is drawn."""
 
     sizes: Whole
     sums: Whole
     within: Float
-    remainder: Whole
-    sensitivities: Whole
-    scales: Whole
+    remainder: Whole  # these as of `Represented`
+    sensitivities: Whole  # of these sums, by the method's rule; 0 where one comes out exactly
+    scales: Whole  # of the noise on the sums, in steps of the noise grid; 0 for none
     grid: NoiseGrid
-    shifts: Shifts | None
-    isotonic: bool = False
-    widening: Widening | None = None
-    partition: Partition | None = None
+    shifts: Shifts | None  # None where nothing bounds how far the sums move
+    isotonic: bool = False  # whether noisy means are put back in order
+    widening: Widening | None = None  # None where no cluster was merged to hide equal values
+    partition: Partition | None = None  # records by cluster; None where these are in no process
 
     @property
     def n_clusters(self) -> int:

@@ -13,7 +13,6 @@ its size, which is the same law.
 """
 
 import math
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +141,7 @@ def _promise_idp_cbls(setting: Setting) -> Promise:
     widened = setting.choices.exact_cells == "widen"
     return promise_epsilon(
         setting,
-        sum((share * clusters for share, clusters in setting.shares), Fraction(0)),
+        setting.epsilon * setting.most_clusters,
         model=Model.INDIVIDUAL,
         conditions=(noise_scales(), *((cluster_sizes(),) if widened else ())),
         caveats=(_IDP_CBLS,) if widened else (_IDP_CBLS, SIZES_BY_RANK),

@@ -28,7 +28,7 @@ sensitivity of 0 as soon as it leads by three, so that it would come out exactly
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,14 +50,10 @@ from microveil.table import GridColumn
 ROOM = 4
 
 
-def kanon_dp(columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan | HistogramPlan]:
-    """Plan Algorithm 1: insensitive microaggregation, then noise on every cluster's mean."""
-    return plan_blocks(columns, choices, "mdav-insensitive", _noisy)
-
-
 def _noisy(
     columns: Sequence[GridColumn], partition: Partition, choices: Choices
 ) -> list[CentroidPlan | HistogramPlan]:
+    """Plan noise on every cluster's mean (Algorithm 1), or a draw from its noisy counts."""
     by_vector = choices["sensitivity"] == "vector"
     if by_vector:
         _refuse_categories(columns)
@@ -69,13 +65,23 @@ def _noisy(
     for column in columns:
         name = column.attribute.name
         if _is_redrawn(column, choices):
-            plans.append(_redrawn(column, partition, choices))
+            share = choices.shares[name]
+            of_cluster = _composed(share, partition.n_clusters, choices)
+            plans.append(noisy_histogram(column, partition, share, grid_share=of_cluster))
             continue
         shifts = _AttributeShifts(block=block, index=places[name])
         if held is None:
             noise = _by_composition(column, partition, choices, shifts)
         else:
-            noise = _by_vector(partition, choices.shares[name], shifts, held)
+            # Scaled to how far the sums of this table's clusters really move.
+            noise = Noise(
+                sensitivities=held.staying[shifts.index],
+                shifts=shifts,
+                scales=least_scales(
+                    held, shifts.index, partition.sizes, float(choices.shares[name])
+                ),
+                room=ROOM * partition.n_clusters,
+            )
         plans.append(joint_centroids(column, partition, choices.shares[name], noise))
     return plans
 
@@ -109,12 +115,6 @@ def _composed(share: Fraction, n_clusters: int, choices: Choices) -> Fraction:
     return share / n_clusters if choices["composition"] == "sequential" else share
 
 
-def _redrawn(column: GridColumn, partition: Partition, choices: Choices) -> HistogramPlan:
-    share = choices.shares[column.attribute.name]
-    grid_share = _composed(share, partition.n_clusters, choices)
-    return noisy_histogram(column, partition, share, grid_share=grid_share)
-
-
 def _by_composition(
     column: GridColumn, partition: Partition, choices: Choices, shifts: "_AttributeShifts"
 ) -> Noise:
@@ -125,19 +125,6 @@ def _by_composition(
         sensitivities=np.int64(global_sensitivity(*domain(column.attribute))),
         shifts=shifts,
         grid_share=share if alone else _composed(share, partition.n_clusters, choices),
-    )
-
-
-def _by_vector(
-    partition: Partition, share: Fraction, shifts: "_AttributeShifts", held: JointShifts
-) -> Noise:
-    """Scale noise to how far the sums of this table's clusters really move."""
-    sizes = partition.sizes
-    return Noise(
-        sensitivities=held.staying[shifts.index],
-        shifts=shifts,
-        scales=least_scales(held, shifts.index, sizes, float(share)),
-        room=ROOM * len(sizes),
     )
 
 
@@ -246,18 +233,16 @@ def _promise_numbers(setting: Setting) -> Promise:
         caveats = (_ALONE,)
     elif setting.choices["composition"] == "sequential":
         # With missing cells there may be fewer clusters than that, and less noise.
-        cluster = sum(
-            (share / (1 if setting.keeps_missing else most) for share, most in shares), Fraction(0)
-        )
+        cluster = total / (1 if setting.keeps_missing else setting.most_clusters)
         caveats = (_SEQUENTIAL,)
     else:
-        vector = sum((share * clusters for share, clusters in shares), Fraction(0))
+        vector = total * setting.most_clusters
         caveats = (_PARALLEL,)
     # Across blocks, rows show which records share clusters of two partitions.
     of_one_block = setting.shuffle == "rows" and len(setting.choices["blocks"]) == 1
     unlinked = (of_one_block or setting.shuffle == "columns") and not setting.keeps
     source = "this project, on the clusters of KANON-2013" if by_vector else None
-    if setting.domain_from_data:
+    if any(one.bounds_from_data or one.categories_from_data for one in setting.attributes):
         vector, caveats, source = None, (_BOUNDS_FROM_DATA, *caveats), None
     return Promise(
         model=Model.INDIVIDUAL if by_vector else setting.model,
@@ -285,7 +270,7 @@ METHODS = (
         source="KANON-2013 Algorithm 1",
         deed="Records were grouped by all attributes of a block together into clusters of at"
         " least {k}, and each value was replaced by its cluster's mean plus noise.",
-        plan=kanon_dp,
+        plan=partial(plan_blocks, name="mdav-insensitive", represent=_noisy),
         promise=_promise,
         needs=frozenset({"k", "epsilon", "bounds"}),
         randomness="laplace",

@@ -36,14 +36,14 @@ def _representatives(
     columns: Sequence[GridColumn], partition: Partition, choices: Choices
 ) -> list[SinglePlan]:
     """Represent numbers by their means, ranks by medians, categories by the commonest."""
-    return [_represented(column, partition, choices) for column in columns]
-
-
-def _represented(column: GridColumn, partition: Partition, choices: Choices) -> SinglePlan:
-    may_lack = choices.protects_missing and column.missing is not None
-    if may_lack or column.attribute.categories is not None:
-        return typical_values(column, partition, may_lack=may_lack)
-    return joint_centroids(column, partition)
+    plans: list[SinglePlan] = []
+    for column in columns:
+        may_lack = choices.protects_missing and column.missing is not None
+        if may_lack or column.attribute.categories is not None:
+            plans.append(typical_values(column, partition, may_lack=may_lack))
+        else:
+            plans.append(joint_centroids(column, partition))
+    return plans
 
 
 _EXACT = (
@@ -132,16 +132,12 @@ def _jointly(
     can: Sequence[Ability] = ("categories", "missing", "units"),
 ) -> Method:
     """Make the method that microaggregates blocks of attributes by the partition of its id."""
-
-    def plan(columns: Sequence[GridColumn], choices: Choices) -> list[SinglePlan]:
-        return plan_blocks(columns, choices, id, _representatives)
-
     return Method(
         id=id,
         title=title,
         source=source,
         deed=_DONE_JOINTLY,
-        plan=plan,
+        plan=partial(plan_blocks, name=id, represent=_representatives),
         promise=_promise_joint,
         needs=frozenset(needs),
         can=frozenset(can),

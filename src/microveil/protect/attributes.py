@@ -35,7 +35,16 @@ WIDEST = 1 << 61
 def attribute_of(table: Table, name: str, request: Request) -> Attribute:
     """Make the attribute that a request declares of a column, or that its type says."""
     attribute = _declared(table, name, request)
-    _refuse_beyond_floats(table, attribute, request)
+    are_floats = table.kind(name) is Kind.DECIMAL or "new table" in request.method.can
+    # A whole number that may be missing is a float to numpy.
+    are_floats |= request.isotonic or request.missing != "error"
+    if are_floats and not attribute.fits_floats:
+        raise RequestError(
+            f"domain of '{name}'",
+            "64-bit floats do not tell its values apart: whole numbers go to 2**53, and decimals "
+            "have 15 digits at most, those behind the point included",
+            "declare tighter bounds or a coarser resolution",
+        )
     _refuse_beyond_types(table, attribute)
     attribute = replace(
         attribute,
@@ -145,12 +154,16 @@ def _bounds_of(name: str, kind: Kind, request: Request) -> Bounds | None:
         return None
     if "bounds" not in request.method.needs:
         return CALENDAR if kind is Kind.DATE else None
+    example = f"--bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}})"
+    if kind is Kind.DATE:
+        pair = ("1900-01-01", "2020-12-31")
+        example = f"--bounds {name}={pair[0]}:{pair[1]} (bounds={{{name!r}: {pair}}})"
     raise gap(
         "bounds",
         name,
         f"attribute '{name}'",
         f"{request.method.id} needs its bounds, the domain of its values as publicly known",
-        f"add {_example(name, kind)}{_or_learn(request)}; reading them from the data "
+        f"add {example}{_or_learn(request)}; reading them from the data "
         "(--bounds-from-data 1.5) shows the largest value to everybody, and gives none where all "
         "values are 0",
     )
@@ -174,20 +187,6 @@ def _refuse_wide_grid(attribute: Attribute) -> None:
             "they are widened to whole steps of the resolution, here to before the year 1 or "
             "after 9999, where no dates are",
             "declare tighter bounds or a finer resolution",
-        )
-
-
-def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) -> None:
-    """Refuse a domain whose values floats do not tell apart, where values become floats."""
-    name, kind = attribute.name, table.kind(attribute.name)
-    are_floats = kind is Kind.DECIMAL or "new table" in request.method.can or request.isotonic
-    # A whole number that may be missing is a float to numpy.
-    if (are_floats or request.missing != "error") and not attribute.fits_floats:
-        raise RequestError(
-            f"domain of '{name}'",
-            "64-bit floats do not tell its values apart: whole numbers go to 2**53, and decimals "
-            "have 15 digits at most, those behind the point included",
-            "declare tighter bounds or a coarser resolution",
         )
 
 
@@ -290,13 +289,6 @@ def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
         if set(given) <= set(table.words(name, first=N_LOOKED_AT).tolist()):
             return
     table.numbers(name)  # says what it looks like
-
-
-def _example(name: str, kind: Kind) -> str:
-    if kind is Kind.DATE:
-        pair = ("1900-01-01", "2020-12-31")
-        return f"--bounds {name}={pair[0]}:{pair[1]} (bounds={{{name!r}: {pair}}})"
-    return f"--bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}})"
 
 
 def is_ordered(name: str, request: Request) -> bool:

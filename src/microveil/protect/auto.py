@@ -74,14 +74,8 @@ class Search:
     refusals: dict[str, MicroveilError] = field(default_factory=dict)  # the last of each method
 
 
-def chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
-    """Choose what arguments leave to advice, k or method and k, and open a table for it."""
-    of_method = asked.get("method") == AUTO
-    return (_method_chosen if of_method else _k_chosen)(table, asked, progress)
-
-
-def _k_chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
-    """Choose k: by public figures alone where the method is differential privacy."""
+def k_chosen(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
+    """Open a table with the best k: of differential privacy by public figures alone."""
     method = METHODS.get(str(asked.get("method")))
     if method is not None and "k" in method.needs and "epsilon" not in method.needs:
         raise RequestError(
@@ -120,10 +114,10 @@ def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> P
     return prepared.for_request(replace(request, advised=grounds))
 
 
-def _method_chosen(
+def method_chosen(
     table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]
 ) -> Prepared:
-    """Choose a method: at row scope by public figures alone, elsewhere by the table."""
+    """Open a table with the best method and k: at row scope by public figures alone."""
     scope = asked.get("scope")
     if scope is None:
         raise RequestError(
@@ -217,22 +211,18 @@ def _best_for_rows(table: Any, asked: Mapping[str, Any]) -> Option:
         best = _best(search, method, steps, _own(search, method, asked))
         found += [] if best is None else [(len(columns), best)]
     if not found:
-        raise _none_for_rows(refusals)
+        refused = refusals.get(SYNTHETIC)
+        if len(set(map(str, refusals.values()))) == 1:  # theirs, if it is one and the same
+            raise next(iter(refusals.values()))
+        if refused is None or refused.place == "scope":
+            raise _none_at(Scope.ROW)
+        rule = f"{NONE_KEEPS.format(scope=Scope.ROW)}; of {SYNTHETIC}, which takes any table: "
+        rule += f"{refused.place}, {refused.rule}"
+        raise RequestError("method", rule, refused.remedy)
     # Methods that rank leave out a recipe's categories in no order, and lose nothing by these.
     most = max(size for size, _ in found)
     whole = (option for size, option in found if size == most)
     return min(whole, key=lambda option: option.over_variance)
-
-
-def _none_for_rows(refusals: Mapping[str, MicroveilError]) -> MicroveilError:
-    """Make one error of the refusals of all candidates: theirs, if it is one and the same."""
-    if len(set(map(str, refusals.values()))) == 1:
-        return next(iter(refusals.values()))
-    refused = refusals.get(SYNTHETIC)
-    if refused is None or refused.place == "scope":
-        return _none_at(Scope.ROW)
-    rule = f"{NONE_KEEPS.format(scope=Scope.ROW)}; of {SYNTHETIC}, which takes any table: "
-    return RequestError("method", f"{rule}{refused.place}, {refused.rule}", refused.remedy)
 
 
 def _none_at(scope: str) -> RequestError:

@@ -121,17 +121,13 @@ class Prepared:
         self.progress(f"reading {attribute.name}")
         try:
             return _column(self.table, attribute, self.request, self.units)
-        except DataError:
-            self._refuse_columns()
+        except DataError:  # all columns that break a rule are refused together
+            problems = Problems()
+            for own in self.attributes:
+                with problems.noted():
+                    _column(self.table, own, self.request, self.units)
+            problems.refuse()
             raise
-
-    def _refuse_columns(self) -> None:
-        """Refuse all columns that break a rule together, once one does."""
-        problems = Problems()
-        for attribute in self.attributes:
-            with problems.noted():
-                _column(self.table, attribute, self.request, self.units)
-        problems.refuse()
 
     def for_request(self, request: Request) -> "Prepared":
         """Return the same columns for another request, read once for both."""

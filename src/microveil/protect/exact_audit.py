@@ -25,9 +25,10 @@ from microveil.methods.planned import AttributePlan
 from microveil.noise.counts import CountNoise
 from microveil.protect.plan import Plan
 from microveil.synthesis.one_way_plan import OneWayPlan
-from microveil.synthesis.plan import SyntheticPlan
 from microveil.table.threads import in_threads
 from microveil.text import aligned, one_line
+
+OF_ACCOUNTED = "The loss that is accounted: a bound, at every scope and for every table, on what"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,8 +180,9 @@ class Audit:
             ]
         rows.append(("all together", "", _figure(accounted.total)))
         delta = f", delta {float(accounted.delta):g}" if accounted.delta else ""
+        whose = "one\nrecord" if self.unit.column is None else self.unit.in_words
         return [
-            *_bound_on(self.unit),
+            f"{OF_ACCOUNTED} {whose} can change. It is not computed on this table.",
             "",
             *aligned(rows, widths=(0, 10, 14)),
             "",
@@ -218,7 +220,11 @@ def accounted_of(planned: Plan) -> Accounted | None:
         return None
     assert planned.claim.epsilon is not None  # noqa: S101 -- a new table always spends one
     is_concentrated = planned.claim.rho is not None
-    choices, tables = _pairs(plan, is_concentrated=is_concentrated)
+    choices = tables = Fraction(0)
+    if (of_pairs := plan.tables) is not None:
+        rate = of_pairs.rate
+        choices = of_pairs.n_tables * (rate**2 / 8 if is_concentrated else rate)
+        tables = of_pairs.n_tables * _noise(of_pairs.noise)
     # Steps are carried out with what one record may spend: group privacy.
     times = planned.claim.unit.max_rows ** (2 if is_concentrated else 1)
     return Accounted(
@@ -254,24 +260,9 @@ def _own(part: OneWayPlan, *, is_concentrated: bool) -> Fraction:
     return sum(always, Fraction(max(ways, default=0)))
 
 
-def _pairs(plan: SyntheticPlan, *, is_concentrated: bool) -> tuple[Fraction, Fraction]:
-    tables = plan.tables
-    if tables is None:
-        return Fraction(0), Fraction(0)
-    choice = tables.rate**2 / 8 if is_concentrated else tables.rate
-    return tables.n_tables * choice, tables.n_tables * _noise(tables.noise)
-
-
 def _noise(noise: CountNoise) -> Fraction:
     """Return the cost of noise on counts where one record changes two counts by 1 each."""
     return 1 / noise.scale if noise.is_gaussian else 2 * (1 << noise.bits) / noise.scale
-
-
-def _bound_on(unit: Unit) -> tuple[str, ...]:
-    what = "The loss that is accounted: a bound, at every scope and for every table, on what"
-    if unit.column is not None:
-        return (f"{what} {unit.in_words} can change. It is not computed on this table.",)
-    return f"{what} one", "record can change. It is not computed on this table."
 
 
 def _figure(number: Fraction | float | None, absent: str = "none") -> str:

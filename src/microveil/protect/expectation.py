@@ -129,22 +129,22 @@ def average(expected: Mapping[str, Expectation]) -> float:
 
 def expectations(planned: Plan) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
+
+    def of_one(part: AttributePlan) -> Expectation | None:
+        error = part.expected_error()
+        if error is None or not part.n_cells:
+            return None
+        squared_unit = float(part.attribute.resolution) ** 2
+        return Expectation(
+            mean_squared_error=error / part.n_cells * squared_unit,
+            variance=part.total_squares / max(part.n_cells - 1, 1) * squared_unit,
+            hopeless=error > part.squares_about_published_mean * (1 + LAST_DIGITS),
+        )
+
     parts = planned.attributes
-    found = in_threads(_expectation, parts, 0, sum(part.n_clusters for part in parts))
+    found = in_threads(of_one, parts, 0, sum(part.n_clusters for part in parts))
     by_part = zip(parts, found, strict=True)
     return {part.attribute.name: entry for part, entry in by_part if entry is not None}
-
-
-def _expectation(part: AttributePlan) -> Expectation | None:
-    error = part.expected_error()
-    if error is None or not part.n_cells:
-        return None
-    squared_unit = float(part.attribute.resolution) ** 2
-    return Expectation(
-        mean_squared_error=error / part.n_cells * squared_unit,
-        variance=part.total_squares / max(part.n_cells - 1, 1) * squared_unit,
-        hopeless=error > part.squares_about_published_mean * (1 + LAST_DIGITS),
-    )
 
 
 def all_expected(planned: Plan) -> dict[str, Expectation]:

@@ -5,7 +5,7 @@ units, the seed) is said once, of the table; method, k, epsilon and the steps of
 by each part. A part's arguments and those of the table make a request as any other.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -246,25 +246,22 @@ class Whole:
 
         Whole rows in random order are no part's own: they join its values to others all the same.
         """
+        by_column = {name for name, argument in arguments().items() if argument.by_column}
         shared = {"shuffle": self.shuffle} if self.shuffle == "columns" else {}
         for one in self.parts:
-            asked = {**self._for(one.attributes), **shared, **one.asked}
+            names = one.attributes
+            given = {name: value for name, value in self.asked.items() if name != "types"}
+            if "unit_attributes" in given:
+                given["unit_attributes"] = [name for name in self.unit_attributes if name in names]
+            for name in by_column & set(given):
+                if isinstance(given[name], Mapping):
+                    given[name] = {c: value for c, value in given[name].items() if c in names}
+            if not given.get("missing_codes"):
+                given.pop("missing_reasons", None)
+            kept = {name: v for name, v in given.items() if v or name not in by_column}
+            asked = {"attributes": list(names), **kept, **shared, **one.asked}
             # A k that is left to advice is to keep what the whole is asked to.
             yield {**asked, "scope": self.scope} if asked.get("k") == AUTO else asked
-
-    def _for(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return what is said of the table, as it bears on some of its attributes."""
-        by_column = {name for name, argument in arguments().items() if argument.by_column}
-        given = {name: value for name, value in self.asked.items() if name != "types"}
-        if "unit_attributes" in given:
-            given["unit_attributes"] = [name for name in self.unit_attributes if name in names]
-        for name in by_column & set(given):
-            if isinstance(given[name], Mapping):
-                given[name] = {column: v for column, v in given[name].items() if column in names}
-        if not given.get("missing_codes"):
-            given.pop("missing_reasons", None)
-        kept = {name: v for name, v in given.items() if v or name not in by_column}
-        return {"attributes": list(names), **kept}
 
     def _wrong_together(self) -> Iterator[RequestError]:
         """Yield what is wrong between parts, and between them and what is said of the table."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microveil.errors import ExactCellsError, RequestError
-from microveil.guarantee import Cover, Guarantee, Model, Scope, split
+from microveil.guarantee import Cover, Model, Scope, split
 from microveil.guarantee.budget import added_up
 from microveil.methods import Choices, Promise, Setting
 from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
@@ -79,7 +79,16 @@ def takes_one_by_one(request: Request) -> bool:
 
 def plan_of(prepared: Prepared, draw: Draw = kept) -> Plan:
     """Plan a request; cells that come out exactly are refused by another step."""
-    _check_memory(prepared)
+    requests = [part.request for part in prepared.each]
+    # What is drawn of a new table is held as well.
+    drawn = [one["n_records"] or 0 for one in requests if "new table" in one.method.can]
+    check_protecting(
+        max(prepared.table.n_records, *drawn, 0),
+        len(prepared.attributes),
+        prepared.request.memory,
+        one_by_one=all(map(takes_one_by_one, requests)),
+        is_lazy=prepared.table.files is not None and prepared.held is None,
+    )
     if prepared.whole is None:
         part = plan_part(prepared, draw)
         check_scope(part.promise, part.request)
@@ -94,19 +103,6 @@ def plan_of(prepared: Prepared, draw: Draw = kept) -> Plan:
         with in_part(number, one):
             parts.append(plan_part(columns, draw, joined=not is_apart))
     return plan_from(parts, prepared)
-
-
-def _check_memory(prepared: Prepared) -> None:
-    """Refuse what does not fit; what is drawn of a new table is held as well."""
-    requests = [part.request for part in prepared.each]
-    drawn = [one["n_records"] or 0 for one in requests if "new table" in one.method.can]
-    check_protecting(
-        max(prepared.table.n_records, *drawn, 0),
-        len(prepared.attributes),
-        prepared.request.memory,
-        one_by_one=all(map(takes_one_by_one, requests)),
-        is_lazy=prepared.table.files is not None and prepared.held is None,
-    )
 
 
 def plan_part(
@@ -140,7 +136,7 @@ def plan_part(
         prepared=prepared,
         attributes=tuple(attributes),
         synthetic=synthetic,
-        promise=_promise(prepared.table.n_records, request, shares, choices, joined=joined),
+        promise=_promise(request, shares, choices, joined=joined),
         pairs=pairs,
     )
 
@@ -150,7 +146,15 @@ def plan_from(parts: Sequence[PartPlan], prepared: Prepared) -> Plan:
     whole = prepared.whole
     claim = guarantee_of(parts, whole)
     if whole is not None and whole.scope is not None:
-        _check_scope_together(claim, whole.scope, parts)
+        # A matrix of the user's own spends what it spends, beside a budget or without one.
+        spent = added_up(one.request.epsilon or one.promise.epsilon for one in parts)
+        if spent is None or not claim.scopes[whole.scope].keeps(spent, claim.delta):
+            raise RequestError(
+                "scope",
+                f"these parts together do not keep their epsilon at {whole.scope} scope",
+                "choose other methods, shuffle=True for a part whose rows must be in random order, "
+                "shuffle='columns', or a weaker scope",
+            )
     return Plan(
         prepared=prepared,
         parts=tuple(parts),
@@ -192,7 +196,7 @@ def promise_of(attributes: Sequence[Attribute], n_records: int, request: Request
     """Say what a method promises that spends what it is given: by public figures alone."""
     choices = choices_of([attribute.name for attribute in attributes], n_records, request)
     parts = [(attribute, choices.shares.get(attribute.name)) for attribute in attributes]
-    return _promise(n_records, request, parts, choices, joined=False)
+    return _promise(request, parts, choices, joined=False)
 
 
 def refuse_unnamed(request: Request, names: Sequence[str]) -> None:
@@ -217,19 +221,6 @@ def check_scope(promise: Promise, request: Request) -> None:
             "scope",
             NOT_KEPT.format(method=request.method.id, scope=request.scope),
             "choose another method (method='auto' finds one) or a weaker scope",
-        )
-
-
-def _check_scope_together(claim: Guarantee, scope: str, parts: Sequence[PartPlan]) -> None:
-    """Refuse a scope that several parts together do not keep."""
-    # A matrix of the user's own spends what it spends, beside a budget or without one.
-    spent = added_up(one.request.epsilon or one.promise.epsilon for one in parts)
-    if spent is None or not claim.scopes[scope].keeps(spent, claim.delta):
-        raise RequestError(
-            "scope",
-            f"these parts together do not keep their epsilon at {scope} scope",
-            "choose other methods, shuffle=True for a part whose rows must be in random order, "
-            "shuffle='columns', or a weaker scope",
         )
 
 
@@ -332,7 +323,6 @@ def _refuse_exact_cells(part: PartPlan) -> None:
 
 
 def _promise(
-    n_records: int,
     request: Request,
     parts: Sequence[tuple[Attribute, Fraction | None]],
     choices: Choices,
@@ -345,10 +335,7 @@ def _promise(
         Setting(
             attributes=tuple(attributes),
             shares=tuple(
-                (
-                    unit.spends(share, of_unit=attribute.of_unit) or Fraction(0),
-                    max(1, n_records // request.k),
-                )
+                unit.spends(share, of_unit=attribute.of_unit) or Fraction(0)
                 for attribute, share in parts
             ),
             spends_epsilon=all(share is not None for _, share in parts),

@@ -277,7 +277,13 @@ def _of_attributes(entries: Mapping[str, Mapping[str, Any]], *, has_lists: bool)
     Values are the objects as given: some are marked as read from the data. Text needs no list of
     categories in the recipe where these are learnt, or accepted as the file declares them.
     """
-    chosen = [name for name, entry in entries.items() if _is_protected(entry, has_lists=has_lists)]
+
+    def is_protected(entry: Mapping[str, Any]) -> bool:  # by its role, if it has numbers or a list
+        has_domain = has_lists or bool(entry.get("bounds") or entry.get("categories"))
+        may_be = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+        return may_be and (has_domain or "type" not in entry or Kind(entry["type"]).is_numeric)
+
+    chosen = [name for name, entry in entries.items() if is_protected(entry)]
     kept = [name for name, entry in entries.items() if entry["role"] == Role.NON_CONFIDENTIAL]
     # Attributes even where nothing is left to protect: a recipe's silence chooses no column.
     asked: dict[str, Any] = {
@@ -295,13 +301,6 @@ def _of_attributes(entries: Mapping[str, Mapping[str, Any]], *, has_lists: bool)
         if values:
             asked[argument.name] = values
     return asked
-
-
-def _is_protected(entry: Mapping[str, Any], *, has_lists: bool) -> bool:
-    """Whether a recipe asks to protect an attribute: by its role, if it has numbers or a list."""
-    has_domain = has_lists or bool(entry.get("bounds") or entry.get("categories"))
-    may_be = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
-    return may_be and (has_domain or "type" not in entry or Kind(entry["type"]).is_numeric)
 
 
 def _marked(listed: Any, entry: Mapping[str, Any]) -> Any:

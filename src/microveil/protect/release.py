@@ -38,7 +38,7 @@ class Manifest:
         None where it stayed with the custodian, as of a release that was pickled.
     """
 
-    contents: Mapping[str, Any] | None
+    contents: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         """Name the manifest without its figures: notebooks print it."""
@@ -48,15 +48,13 @@ class Manifest:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle nothing of it."""
-        return _left_behind, ()
+        return Manifest, ()
 
-    def __copy__(self) -> "Manifest":
+    def __copy__(self, _memo: object = None) -> "Manifest":
         """Return the manifest itself: it does not leave the process."""
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Manifest":
-        """Return the manifest itself: it does not leave the process."""
-        return self
+    __deepcopy__ = __copy__
 
     def with_entries(self, **entries: Any) -> "Manifest":
         """Return a manifest that says more."""
@@ -84,10 +82,6 @@ class Manifest:
                 "published",
             )
         return dict(self.contents)
-
-
-def _left_behind() -> Manifest:
-    return Manifest(contents=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED, Arguments, arguments
 from microveil.protect.attributes import check_types
-from microveil.protect.auto import chosen
+from microveil.protect.auto import k_chosen, method_chosen
 from microveil.protect.columns import Prepared, silent
 from microveil.protect.declarations import accepted
 from microveil.protect.opening import formulas_in, opened_for, prepare
@@ -145,8 +145,10 @@ def _settled(table: Any, asked: Mapping[str, Any], progress: Callable[[str], Non
 
 def _prepared(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
     """Make a request of arguments, choosing what they leave to advice, and open a table for it."""
-    if AUTO in (asked.get("method"), asked.get("k")):
-        found = chosen(table, asked, progress)
+    if asked.get("method") == AUTO:
+        found = method_chosen(table, asked, progress)
+    elif asked.get("k") == AUTO:
+        found = k_chosen(table, asked, progress)
     else:
         found = prepare(table, Request.of(asked), progress)
     return replace(found, asked=asked)
@@ -204,7 +206,12 @@ def _add_of_request(table: Any, asked: Mapping[str, Any], problems: Problems) ->
     elif asked.get("k") == AUTO:
         asked = {**asked, "k": method.smallest_k}
     if asked.get("method") == AUTO:
-        _add_gaps(table, asked, problems)
+        # What columns lack for a method that advice is to choose: for the least that it needs.
+        read_each({name: value for name, value in asked.items() if value != AUTO}, problems)
+        least = METHODS["dp-synthetic" if asked.get("scope") == Scope.ROW else "idp-cbls"]
+        lacking, k = Problems(), least.smallest_k if "k" in least.needs else None
+        _add_of_request(table, {**asked, "method": least.id, "k": k}, lacking)
+        problems.extend(one for one in lacking if lacked(one))
         return
     request, found = Request.judged(asked)
     problems.extend(found)
@@ -220,16 +227,6 @@ def _add_of_request(table: Any, asked: Mapping[str, Any], problems: Problems) ->
         prepare(table if opened is None else opened, request)
     # What was said wrongly of all columns is not said of each of them again.
     problems.extend(one for one in of_table if (lacked(one) or ("",))[0] not in wrong)
-
-
-def _add_gaps(table: Any, asked: Mapping[str, Any], problems: Problems) -> None:
-    """Add what columns lack for a method that advice is to choose: for the least that it needs."""
-    read_each({name: value for name, value in asked.items() if value != AUTO}, problems)
-    least = METHODS["dp-synthetic" if asked.get("scope") == Scope.ROW else "idp-cbls"]
-    found = Problems()
-    own = {**asked, "method": least.id, "k": least.smallest_k if "k" in least.needs else None}
-    _add_of_request(table, own, found)
-    problems.extend(one for one in found if lacked(one))
 
 
 def _named(asked: Mapping[str, Any]) -> Iterator[str]:

@@ -65,7 +65,10 @@ class CentroidExperiment:
         truth, other = self.table, self.neighbour
         if of_neighbour:
             truth, other = other, truth
-        forced, stand_ins = _forced(truth, other) if self.seen == "rows" else _nothing_forced(truth)
+        nothing = np.empty(0, dtype=np.int64)
+        forced, stand_ins = (nothing, nothing), np.arange(len(truth.sums))
+        if self.seen == "rows":
+            forced, stand_ins = _forced(truth, other)
         scores = np.empty(runs)
         for batch in _batches(runs, max(len(truth.sums), len(forced[0]))):
             seen = self._released(truth, batch.stop - batch.start, source)
@@ -152,11 +155,6 @@ def _forced(truth: Clustered, other: Clustered) -> tuple[tuple[Whole, Whole], Wh
     pairs = np.stack([truth.labels, stand_ins[other.labels]])
     pairs = np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
     return (pairs[0], pairs[1]), stand_ins
-
-
-def _nothing_forced(truth: Clustered) -> tuple[tuple[Whole, Whole], Whole]:
-    nothing = np.empty(0, dtype=np.int64)
-    return (nothing, nothing), np.arange(len(truth.sums))
 
 
 def _batches(runs: int, width: int) -> Iterator[slice]:

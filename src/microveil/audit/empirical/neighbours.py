@@ -205,21 +205,19 @@ def far_neighbour(tuned: Tuned) -> Clustered:
         loss = float(tuned.loss(neighbour.sums - table.sums).sum())
         return loss, int(np.count_nonzero(neighbour.labels != table.labels))
 
-    moves = _to_corners(tuned) if _is_joint(tuned.part) else _through_all(tuned)
-    return max((tuned.moved(move) for move in moves), key=harm)
+    return max((tuned.moved(move) for move in _moves(tuned)), key=harm)
 
 
-def _through_all(tuned: Tuned) -> Iterator[Move]:
-    """Send the least record to the top and the greatest to the bottom."""
-    (values,) = tuned.columns
-    lower, upper = _range(tuned, 0)
-    yield int(values.argmin()), (upper,)
-    yield int(values.argmax()), (lower,)
+def _moves(tuned: Tuned) -> Iterator[Move]:
+    """Send records, evenly over the ranks of the attribute attacked, to corners of the domain.
 
-
-def _to_corners(tuned: Tuned) -> Iterator[Move]:
-    """Send records, evenly over the ranks of the attribute attacked, to corners of the domain."""
+    Of one attribute the least record goes to the top and the greatest to the bottom.
+    """
     values = tuned.columns[tuned.index]
+    if not _is_joint(tuned.part):
+        lower, upper = _range(tuned, 0)
+        yield from ((int(values.argmin()), (upper,)), (int(values.argmax()), (lower,)))
+        return
     tries = min(max(TRIED_RECORDS // len(values), LEAST_TRIES), MOST_TRIES)
     corners = _corners(tuned)
     n_records = min(max(tries // len(corners), 2), len(values))
