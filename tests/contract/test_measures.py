@@ -456,10 +456,11 @@ def test_labels_and_explanations_are_spelled_once():
 
 def test_columns_of_a_comparison_are_the_measures_that_are_asked_for():
     """Without linkage its measures are no columns; with a class every one has a figure of it."""
-    plain = Measures(linkage=False)
+    plain = Measures({"linkage": False})
     assert not plain.risks
     assert all(MEASURES[name].asked_by == "" for name in plain.names)
-    learnt = Measures(classes="place", labels=("north",), propensity=True).names
+    asked = {"linkage": True, "classes": "place", "labels": ["north"], "propensity": True}
+    learnt = Measures(asked).names
     assert learnt[-2:] == ("f_measure_majority[north]", "propensity_ratio")
 
 

@@ -515,7 +515,7 @@ def test_fifty_classes_and_missing_cells_are_accepted():
 
 def made(*cells, labels=LABELS, runs=(-0.01, 0.0, 0.01)):
     """Make a comparison of cells (k, F of the first class, F of the second)."""
-    measures = Measures(classes="PAY", labels=labels, linkage=False)
+    measures = {"classes": "PAY", "labels": list(labels), "linkage": False}
     rows = []
     for number, (k, *means) in enumerate(cells):
         known = {"configuration": number, "method": "dp-um", "steps": "", "k": k, "epsilon": 1.0,
@@ -527,7 +527,7 @@ def made(*cells, labels=LABELS, runs=(-0.01, 0.0, 0.01)):
                 figures[of_class("f_measure_original", label)] = 0.9
                 figures[of_class("f_measure_majority", label)] = 0.25
             rows.append({**known, "run": run, "seed": run, **figures})
-    description = {"runs": len(runs), "seed": 1, "measures": measures.to_dict()}
+    description = {"runs": len(runs), "seed": 1, "measures": measures}
     return Comparison.of(rows, description)
 
 
@@ -577,8 +577,8 @@ def test_the_answer_ranks_by_overlap_and_propensity(found):
 def test_measures_come_back_from_their_description(found):
     """Measures are known by the plain values of a description, and by default are losses, links."""
     measures = Measures.of(json.loads(json.dumps(found.description)))
-    assert measures.to_dict() == found.description["measures"]
-    assert measures.labels == LABELS
+    assert measures.asked == found.description["measures"]
+    assert tuple(measures.asked["labels"]) == LABELS
     assert list(measures.names) == [
         n for n in found.table.columns if n not in Comparison.of([], {}).table.columns
         or n in (*LOSSES, *RISKS, CHANCE)

@@ -12,7 +12,6 @@ import pytest
 from compared import made
 from microveil.compare import Comparison, compare
 from microveil.compare.answer import method_words
-from microveil.compare.columns import Measures
 from microveil.guarantee.condition import condition_of
 from microveil.report import comparison_report
 
@@ -111,12 +110,13 @@ def test_what_was_compared_is_told_whole(found, html):
 
 def test_the_measures_are_told_with_what_was_compared():
     """Class attribute, threshold, classifier, formula and propensity stand in the table."""
-    measures = Measures(
-        classes="PAY", threshold=100.0, labels=("<= 100", "> 100"), estimator="Forest(n=3)",
-        scikit_learn="1.5", formula="PAY ~ AGE", logistic=True, propensity=True, linkage=False,
-    )  # fmt: skip
+    measures = {
+        "classes": "PAY", "threshold": 100.0, "labels": ["<= 100", "> 100"],
+        "estimator": "Forest(n=3)", "scikit_learn": "1.5", "formula": "PAY ~ AGE",
+        "logistic": True, "propensity": True, "linkage": False,
+    }  # fmt: skip
     page = comparison_report(
-        made(("mdav", 5, None, "none", "k-anonymity", 20.0, 3.0), measures=measures.to_dict())
+        made(("mdav", 5, None, "none", "k-anonymity", 20.0, 3.0), measures=measures)
     )
     part = shown(page).split("What was compared")[1]
     told = dict(zip(texts(part, "th")[2:], texts(part, "td"), strict=True))

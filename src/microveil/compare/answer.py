@@ -40,10 +40,7 @@ Common = Sequence[Condition]
 
 
 def ranked_by(measures: Measures, summary: polars.DataFrame) -> list[Column]:
-    """Return all that the answer ranks by, in its order, as far as it was measured.
-
-    The loss; then what measures declare for the answer, and the F-measure of the first classes.
-    """
+    """Return what the answer ranks by, if measured: loss, what declares it, first classes."""
     of_classes = [column for column in measures.all if column.measure is F_MEASURE]
     others = [column for column in measures.all if column.measure.use.in_answer]
     ranked = [Column(measure=loss_of(summary)), *others, *of_classes[:MOST_NAMED]]
@@ -132,10 +129,7 @@ def _of_class(measure: str, column: Column) -> str:
 
 
 def _as_good(best: Row, group: Sequence[Row], name: str) -> str:
-    """Count the others whose intervals overlap with the best's: these runs do not tell them apart.
-
-    One run says nothing of its spread.
-    """
+    """Count others whose intervals overlap with the best's; one run says nothing of its spread."""
     low, high = best[f"{name}_low"], best[f"{name}_high"]
     if low is None:
         return NOTHING

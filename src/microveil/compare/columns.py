@@ -1,7 +1,7 @@
 """The columns of a comparison: what names a run, what it guarantees, what is measured of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars
@@ -20,8 +20,6 @@ from microveil.protect.plan import Plan
 RISK = "record_linkage_standardised"
 # What measures for the sake of releases without pairs are asked by, that look for records.
 UNPAIRED = "unpaired"
-# What the name of a learner hangs on, beside the attribute and the threshold.
-OF_CLASSES = ("threshold", "labels", "estimator", "estimator_digest", "scikit_learn")
 # Releases that keep no epsilon at all are a group of their own.
 NO_SCOPE = "none"
 # The most demanding first: only what is of one group is held against each other.
@@ -118,11 +116,7 @@ def risks_of(columns: Iterable[str]) -> tuple[str, ...]:
 
 
 def loss_of(summary: polars.DataFrame) -> Measure:
-    """Return the loss that answer, frontiers and maps rank by.
-
-    It is the information loss, or what stands for it where rows of some method follow nobody:
-    nothing of these can be lost row by row.
-    """
+    """Return the loss that all rank by, or what stands for it where some rows follow nobody."""
     if not summary["is_synthetic"].any():
         return LOSS
     stand_ins = (one for one in reversed(MEASURES.values()) if one.use.stands_for_loss)
@@ -161,45 +155,23 @@ class Column:
         return self.measure.title + (f", class {self.label}" if self.label else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Measures:
-    """What is measured, by default loss and linkage; of a classifier what it is known again by."""
+    """What is measured, as descriptions have it: of a classifier what it is known again by."""
 
-    linkage: bool = True  # whether records are looked for
-    classes: str | None = None
-    threshold: float | None = None
-    labels: tuple[str, ...] = ()
-    estimator: str | None = None
-    estimator_digest: str | None = None
-    scikit_learn: str | None = None
-    formula: str | None = None
-    logistic: bool = False
-    propensity: bool = False
-    unpaired: bool = False  # whether rows of some method follow nobody
+    asked: Mapping[str, Any] = field(default_factory=lambda: {"linkage": True})
 
     @classmethod
     def of(cls, description: Mapping[str, Any]) -> "Measures":
         """Read the measures off the description of a comparison."""
-        written = dict(description.get("measures", {}))
-        return cls(**{**written, "labels": tuple(written.get("labels", ()))})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the measures as plain values; only those that are asked for, and linkage."""
-        written: dict[str, Any] = {"linkage": self.linkage}
-        if self.classes is not None:
-            written["classes"] = self.classes
-            written |= {name: getattr(self, name) for name in OF_CLASSES}
-            written["labels"] = list(self.labels)
-        if self.formula is not None:
-            written |= {"formula": self.formula, "logistic": self.logistic}
-        extra = {"propensity": self.propensity, "unpaired": self.unpaired}
-        return written | {name: True for name, asked in extra.items() if asked}
+        return cls({"linkage": True, **description.get("measures", {})})
 
     def asks(self, measure: Measure) -> bool:
         """Whether a measure is asked for, or needs no asking."""
         if without_pairs(measure):
-            return self.unpaired and (self.linkage or measure.asked_by != UNPAIRED)
-        asked = not measure.asked_by or bool(getattr(self, measure.asked_by, None))
+            is_linked = self.asked["linkage"] or measure.asked_by != UNPAIRED
+            return bool(self.asked.get(UNPAIRED)) and is_linked
+        asked = not measure.asked_by or bool(self.asked.get(measure.asked_by))
         return asked and measure.compared is not None
 
     @property
@@ -217,7 +189,9 @@ class Measures:
                 found.append(Column(measure=measure))
             elif measure is of_classes[0]:
                 found += [
-                    Column(measure=one, label=label) for label in self.labels for one in of_classes
+                    Column(measure=one, label=label)
+                    for label in self.asked["labels"]
+                    for one in of_classes
                 ]
         return tuple(found)
 

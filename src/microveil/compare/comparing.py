@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.compare.columns import UNPAIRED
 from microveil.compare.grid import SEED_BITS, Grid, read_grid
 from microveil.compare.measuring import Analyst
 from microveil.compare.results import Comparison
@@ -168,27 +169,10 @@ def compare(
         propensity=propensity,
     )
     tasks = tasks_of(table, grid.configurations, given, seed)
-    reading = ready_of(tasks)
-    analyst = Analyst(
-        asked,
-        reading,
-        linkage=bool(linkage),
-        unpaired=any(choice.is_synthetic for choice in grid.choices),
-    )
-    shown = (
-        given
-        if parts is None
-        else {
-            **given,
-            "parts": [
-                {"attributes": list(one.attributes), **one.asked}
-                if isinstance(one, Part)
-                else dict(one)
-                for one in parts
-            ],
-        }
-    )
-    description = _description(grid, seed, tasks, shown, analyst)
+    unpaired = any(choice.is_synthetic for choice in grid.choices)
+    analyst = Analyst(asked, ready_of(tasks), linkage=bool(linkage), unpaired=unpaired)
+    given |= {} if parts is None else {"parts": _written(parts)}
+    description = _description(grid, seed, tasks, given, analyst)
     plans: Plans = {}
     if path is None or described(path) is None:
         # Before there is a folder of what cannot be done.
@@ -200,6 +184,14 @@ def compare(
         if path is not None:
             found.write_beside(path)
     return found
+
+
+def _written(parts: Iterable[Any]) -> list[dict[str, Any]]:
+    """Write the parts of a recipe as they were asked for."""
+    return [
+        {"attributes": list(one.attributes), **one.asked} if isinstance(one, Part) else dict(one)
+        for one in parts
+    ]
 
 
 def _rows(
@@ -281,9 +273,12 @@ def _description(
         "microveil": version("microveil"),
         **grid.to_dict(),
         "seed": seed,
-        "attributes": [*reading.names, *(reading.listed if analyst.measures.unpaired else ())],
+        "attributes": [
+            *reading.names,
+            *(reading.listed if analyst.measures.asked.get(UNPAIRED) else ()),
+        ],
         "n_records": len(reading.original.numbers),
-        "measures": analyst.measures.to_dict(),
+        "measures": analyst.measures.asked,
         "table": _digest(tasks, analyst.columns),
         "arguments": {name: given[name] for name in sorted(given)},
     }

@@ -1,7 +1,6 @@
 """What is compared: methods with their steps, or the parts of a recipe, times k, epsilon and runs.
 
-A configuration is one request. Its seeds follow from its name and from nothing else, so that it
-comes out the same whatever else is in the grid, in whatever order and on however many threads.
+Seeds follow from a configuration's name alone, whatever else is in the grid.
 """
 
 import hashlib

@@ -1,8 +1,4 @@
-"""The figures of a run: of the original and what was drawn, the user's own analyses among them.
-
-They are those of `assess` under the same names. What a run does not allow is None in that run and
-says nothing of others.
-"""
+"""The figures of a run, as `assess` has them; what it does not allow is None in that run."""
 
 import math
 import secrets
@@ -41,6 +37,7 @@ from microveil.table import (
     numbers_of_attribute,
     open_table,
 )
+from microveil.table.blocks import AttributeMatrix
 from microveil.table.table import assembled, restored
 
 Figures = dict[str, float | None]
@@ -65,26 +62,15 @@ class Records:
     @classmethod
     def of(cls, cells: Mapping[Attribute, Numbers]) -> "Records":
         """Divide columns into those that are numbers or ranks, and those that are codes."""
-        ranked = [_floats(column) for one, column in cells.items() if one.kind.is_ranked]
-        n_records = len(next(iter(cells.values())).values)
-        return cls(
-            numbers=np.column_stack(ranked) if ranked else np.empty((n_records, 0)),
-            codes={one.name: _codes(one, c) for one, c in cells.items() if not one.kind.is_ranked},
-        )
-
-
-def _floats(column: Numbers) -> NDArray[np.float64]:
-    values = column.values.astype(np.float64)
-    if column.missing is not None:
-        values[column.missing] = np.nan
-    return values
-
-
-def _codes(attribute: Attribute, column: Numbers) -> NDArray[np.intp]:
-    codes = column.values.astype(np.intp)
-    if column.missing is None or attribute.categories is None:
-        return codes
-    return np.where(column.missing, attribute.categories.n_categories, codes)
+        ranked = [column for one, column in cells.items() if one.kind.is_ranked]
+        n_records, codes = len(next(iter(cells.values())).values), {}
+        for one, column in cells.items():
+            if not one.kind.is_ranked:
+                codes[one.name] = own = column.values.astype(np.intp)
+                if column.missing is not None and one.categories is not None:
+                    own[column.missing] = one.categories.n_categories
+        numbers = AttributeMatrix(numbers=ranked)[:] if ranked else np.empty((n_records, 0))
+        return cls(numbers=numbers, codes=codes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,8 +106,13 @@ class Reading:
 
     def released(self, drawn: Mapping[str, Numbers], *, has_pairs: bool) -> Records:
         """Return what was drawn in the form of the original's records."""
-        attributes = [column.attribute for column in self.prepared.columns]
-        records = Records.of({one: _positions(one, drawn[one.name]) for one in attributes})
+        cells = {}
+        for attribute in (column.attribute for column in self.prepared.columns):
+            cells[attribute], categories = drawn[attribute.name], attribute.categories
+            if categories is not None and categories.words is None:  # of text they are positions
+                positions = categories.positions(cells[attribute].values)
+                cells[attribute] = replace(cells[attribute], values=positions)
+        records = Records.of(cells)
         return records if has_pairs else replace(records, has_pairs=False, columns=drawn)
 
 
@@ -136,25 +127,10 @@ def _as_read(table: Table, column: GridColumn) -> Numbers:
     return Numbers(values=numbers.values, missing=missing)
 
 
-def _positions(attribute: Attribute, column: Numbers) -> Numbers:
-    """Return positions of categories that are numbers: of text they are released as such."""
-    categories = attribute.categories
-    if categories is None or categories.words is not None:
-        return column
-    return Numbers(values=categories.positions(column.values), missing=column.missing)
-
-
 class Analyst:
     """Measures the runs of a comparison, of one table; threads may share it."""
 
-    def __init__(
-        self,
-        asked: Analyses,
-        reading: Reading,
-        *,
-        linkage: bool,
-        unpaired: bool,
-    ) -> None:
+    def __init__(self, asked: Analyses, reading: Reading, *, linkage: bool, unpaired: bool) -> None:
         self._asked, self._reading, self._names = asked, reading, reading.names
         if asked.propensity and not reading.names:
             raise RequestError(
@@ -164,21 +140,22 @@ class Analyst:
             )
         self._original = self._columns(reading.original)
         self._kept = _variables(asked, reading)
-        classes = None if asked.classes is None else asked.class_column(reading.prepared.table)
-        self._task = task = None if classes is None else self._set_up(classes)
+        self._task, classes = None, dict[str, NDArray[Any]]()
+        if asked.classes is not None:
+            classes = {"classes": asked.class_column(reading.prepared.table)}
+            learnt = {n: column for n, column in self._original.items() if n != asked.classes}
+            self._task = classification_task(learnt, classes["classes"], estimator=asked.estimator)
         #: What was read of the table beside the attributes to protect.
-        self.columns = self._kept | ({} if classes is None else {"classes": classes})
-        self._baselines: dict[int, NDArray[np.float64] | MicroveilError] = {}
+        self.columns = self._kept | classes
+        self._baselines: dict[int, NDArray[np.float64] | None] = {}
         self._lock = threading.Lock()
-        learnt = {} if task is None else _known_by(task)
-        names = ("classes", "threshold", "formula", "logistic", "propensity")
-        own = {name: getattr(asked, name) for name in names}
-        self.measures = Measures(linkage=linkage, unpaired=unpaired, **own, **learnt)
+        self.measures = Measures(_described(asked, self._task, linkage=linkage, unpaired=unpaired))
 
     def check(self) -> None:
         """Make every analysis of the original, so that what cannot be done is said at once."""
         if self._task is not None:
-            self._baseline(self._task, 0)
+            learnt = self._task.predicted(self._original, 0)
+            self._baselines[0] = self._task.f_measures(learnt)
         analyses = [one for one in self.measures.measured if one.use.counted]
         figures_of(self._tables(self._reading.original), analyses)
 
@@ -205,29 +182,30 @@ class Analyst:
         return figures | figures_of(whole, unpaired, lambda _, work: _or_none(work))
 
     def learnt(self, protected: Records, run: int) -> Figures:
-        """Measure what a classifier, seeded with the run less 1, learns from one release.
-
-        Rows that follow nobody are learnt from with classes of their own, where they have some.
-        """
+        """Measure what a classifier, seeded with the run less 1, learns from one release."""
         if self._task is None:
             return {}
-        task, released = self._task, self._columns(protected)
-        majority = task.f_measures(task.majority())
-        undefined = np.full_like(majority, np.nan)
-        learnt = _or_none(
-            lambda: task.f_measures(task.predicted(released, run - 1, self._own_classes(protected)))
-        )
-        baseline = _or_none(lambda: self._baseline(task, run - 1))
+        task = self._task
         found = (
-            (F_MEASURE, undefined if learnt is None else learnt),
-            (F_ORIGINAL, undefined if baseline is None else baseline),
-            (F_MAJORITY, majority),
+            (F_MEASURE, _or_none(lambda: self._trained_on(protected, task, run - 1))),
+            (F_ORIGINAL, self._baseline(task, run - 1)),
+            (F_MAJORITY, task.f_measures(task.majority())),
         )
         return {
-            of_class(measure.id, label): float(value) if math.isfinite(value) else None
+            of_class(measure.id, label): value if math.isfinite(value) else None
             for measure, figures in found
-            for label, value in zip(task.labels, figures, strict=True)
+            for label, value in zip(
+                task.labels,
+                [math.nan] * len(task.labels) if figures is None else figures.tolist(),
+                strict=True,
+            )
         }
+
+    def _trained_on(
+        self, protected: Records, task: ClassificationTask, seed: int
+    ) -> NDArray[np.float64]:
+        classes = self._own_classes(protected)
+        return task.f_measures(task.predicted(self._columns(protected), seed, classes))
 
     def _columns(self, records: Records) -> Columns:
         return dict(zip(self._names, records.numbers.T, strict=True))
@@ -244,16 +222,6 @@ class Analyst:
             open_table(assembled(table, {name: restored(table, name, column)}))
         )
 
-    def _set_up(self, classes: NDArray[Any]) -> ClassificationTask:
-        learnt = {n: column for n, column in self._original.items() if n != self._asked.classes}
-        if not learnt:
-            raise DataError(
-                "classes",
-                "there is nothing to learn from beside the class attribute",
-                "protect another numeric attribute too",
-            )
-        return classification_task(learnt, classes, estimator=self._asked.estimator)
-
     def _tables(self, protected: Records, texts: Mapping[str, Codes] | None = None) -> Tables:
         """Set a release beside the original."""
         sides = [self._original | self._kept, self._columns(protected) | self._kept]
@@ -265,7 +233,7 @@ class Analyst:
             wanted = list(names)
             return {n: sides[0][n] for n in wanted}, {n: sides[1][n] for n in wanted}
 
-        linkage = self.measures.linkage
+        linkage = self.measures.asked["linkage"]
         return Tables(
             names=self._names,
             original=self._reading.original.numbers,
@@ -276,19 +244,14 @@ class Analyst:
             asked={**self._asked.to_dict(), "linkage": linkage, UNPAIRED: linkage},
         )
 
-    def _baseline(self, task: ClassificationTask, seed: int) -> NDArray[np.float64]:
+    def _baseline(self, task: ClassificationTask, seed: int) -> NDArray[np.float64] | None:
         """Return the F-measures of a classifier that was trained on the original, once a seed."""
         with self._lock:
             if seed not in self._baselines:
-                try:
-                    learnt = task.predicted(self._original, seed)
-                    self._baselines[seed] = task.f_measures(learnt)
-                except MicroveilError as error:
-                    self._baselines[seed] = error
-        found = self._baselines[seed]
-        if isinstance(found, MicroveilError):
-            raise found.with_traceback(None)
-        return found
+                self._baselines[seed] = _or_none(
+                    lambda: task.f_measures(task.predicted(self._original, seed))
+                )
+            return self._baselines[seed]
 
 
 def figures_of(
@@ -321,14 +284,24 @@ def _variables(asked: Analyses, reading: Reading) -> Columns:
     return {n: column_of(table, n) for n in asked.variables if n not in reading.names}
 
 
-def _known_by(task: ClassificationTask) -> dict[str, Any]:
-    """Say what a classifier is known again by."""
-    return {
-        "labels": task.labels,
-        "estimator": text_of_estimator(task.estimator),
-        "estimator_digest": digest_of_estimator(task.estimator),
-        "scikit_learn": version("scikit-learn"),
-    }
+def _described(
+    asked: Analyses, task: ClassificationTask | None, *, linkage: bool, unpaired: bool
+) -> dict[str, Any]:
+    """Say what is measured, as a description has it: only what is asked for, and linkage."""
+    found: dict[str, Any] = {"linkage": linkage}
+    if task is not None:
+        found |= {
+            "classes": asked.classes,
+            "threshold": asked.threshold,
+            "labels": task.labels,
+            "estimator": text_of_estimator(task.estimator),
+            "estimator_digest": digest_of_estimator(task.estimator),
+            "scikit_learn": version("scikit-learn"),
+        }
+    if asked.formula is not None:
+        found |= {"formula": asked.formula, "logistic": asked.logistic}
+    extra = {"propensity": asked.propensity, UNPAIRED: unpaired}
+    return found | {name: True for name, given in extra.items() if given}
 
 
 def digest_of_estimator(estimator: object) -> str:

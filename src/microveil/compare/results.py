@@ -195,11 +195,9 @@ class Comparison:
 def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     """Take the mean of every configuration over its runs, with a 95 % interval.
 
-    The interval is Student's, cut off where a measure cannot be: at 0, a percentage of links at
-    100, an F-measure at 1. One run has none; where nothing is drawn at random it is the figure
-    itself. A measure that some run does not have has no mean: that of the others would be one of
-    the runs that came out well. ``_runs`` counts those that have it, of the measures that a
-    release can leave undefined.
+    It is Student's, cut off where a measure ends; where nothing is drawn, the figure itself. A
+    measure that some run lacks has no mean: that of the others would be of those that came out
+    well. ``_runs`` counts those that have it.
     """
     schema: dict[str, Any] = {
         **{name: table.schema[name] for name in (*NAMES, *FACTS)},
@@ -289,10 +287,9 @@ def beaten(
 ) -> NDArray[np.bool_]:
     """Say which configurations another one beats by more than the spread of the runs.
 
-    Of losses and risks, (n, 3), there are means, and the ends of their intervals, which may be the
-    means themselves; ends of NaN reach everywhere. One with a condition, (n, n_conditions), beats
-    none without it. Beaten is what one that guarantees as much has a mean loss and a mean risk no
-    larger than, and an interval of the one or of the other that ends below where its own begins.
+    Losses and risks (n, 3) are means with ends of intervals, which reach everywhere if NaN. Beaten
+    is what one that guarantees as much, and has no condition more, has a mean loss and a mean risk
+    no larger than, and an interval of either that ends below its own.
     """
     epsilon, strength = (np.asarray(part, dtype=np.float64) for part in (epsilons, strengths))
     hangs = np.asarray(conditions, dtype=np.bool_).reshape(len(epsilon), -1)
@@ -309,10 +306,7 @@ def beaten(
 def _held(
     summary: polars.DataFrame,
 ) -> Iterator[tuple[str, list[int], NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Hold configurations of each scope that have a loss and a risk against each other.
-
-    Of each risk the rows of the summary, and which are Pareto-optimal, and off it for certain.
-    """
+    """Yield each risk, rows of a scope, which are Pareto-optimal, and which are off for certain."""
     loss, rows = loss_of(summary).id, summary.with_row_index("row").to_dicts()
     for scope in GROUPS:
         for risk in risks_of(summary.columns):
@@ -346,12 +340,7 @@ def _held(
 
 
 def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
-    """Say which configurations are off each frontier for certain, as far as the runs show.
-
-    For each risk a column of True and False, ``excluded[record_linkage]`` for example, null where
-    there is nothing to hold against others. What is not Pareto-optimal by its means and not
-    excluded either may be it for all these runs show.
-    """
+    """Say by risk, in a column each, which configurations are off its frontier for certain."""
     found: dict[str, list[bool | None]] = {
         f"excluded[{risk}]": [None] * summary.height for risk in risks_of(summary.columns)
     }
@@ -364,9 +353,7 @@ def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
 def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     """Find what is Pareto-optimal in the loss and each risk, in each scope.
 
-    One row for each: ``risk`` names it; the loss (see `loss_of`) and ``linkage``, the figure of
-    the risk, are means over runs, each with its interval; by scope, risk, epsilon and loss.
-    Linkage is null where rows follow nobody.
+    ``linkage`` is the figure of the risk, null where rows follow nobody.
     """
     loss = loss_of(summary).id
     parts = [_named(summary.clear(), loss, risk) for risk in risks_of(summary.columns)[:1]]

@@ -1,8 +1,6 @@
 """The loop over requests: each is checked, planned once, drawn and measured run by run.
 
-The table is read once for all that read it alike. Configurations are worked on side by side:
-sorting and the kernels let go of the interpreter. A run is the same on whatever thread, and
-whatever was done in an earlier process: its seed is its name's.
+A run is the same on whatever thread or process: its seed is its name's.
 """
 
 import threading
@@ -56,10 +54,7 @@ class Task:
 def tasks_of(
     table: Any, configurations: Sequence[Configuration], arguments: Mapping[str, Any], seed: int
 ) -> list[Task]:
-    """Check every configuration's request and read the table for it; an error if all are refused.
-
-    The seed decides which records of a unit stay, the same ones for every configuration.
-    """
+    """Check every request and read the table for it; the seed decides which records units keep."""
     readings: dict[Needs, Reading | MicroveilError] = {}
     paired = not any(configuration.choice.is_synthetic for configuration in configurations)
 
@@ -118,10 +113,7 @@ def _read(
 
 
 def ready_of(tasks: Iterable[Task]) -> Reading:
-    """Return how the first request is read, of those that protect most attributes.
-
-    A recipe may name categories that only some methods protect: others leave them out.
-    """
+    """Return how the request is read that protects most attributes: some methods leave some out."""
     ready = (task.ready[1] for task in tasks if not isinstance(task.ready, MicroveilError))
     return max(ready, key=lambda reading: len(reading.prepared.columns))
 
@@ -153,10 +145,7 @@ def carry_out(
     jobs: int,
     keep: Callable[[Row, int], None],
 ) -> None:
-    """Carry out some runs of each task, one thread a task; keep rows as they come.
-
-    ``keep`` gets a row and how many runs it stands for: all of a configuration that is refused.
-    """
+    """Carry out runs, one thread a task; ``keep`` gets rows, and how many runs each stands for."""
     lock, stopped = threading.Lock(), threading.Event()
 
     def work(task: Task, runs: Sequence[int]) -> None:

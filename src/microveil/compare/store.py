@@ -1,10 +1,8 @@
 """The folder of a comparison: every run that was done is there, whole, whenever the process dies.
 
-Each run is a line that is added to a journal; at the end, and whenever a comparison goes on, the
-lines become the file of results. Files are brought to the disk under another name, and then take
-the place of the earlier ones by one rename. A lock that the system lets go of with the process
-keeps two from writing at once. The folder is the custodian's: only its owner can open it, and an
-empty one that was there is made so.
+Runs are lines of a journal, which become the file of results at the end and when a comparison goes
+on. A lock keeps two from writing at once. The folder is the custodian's: only its owner can open
+it.
 """
 
 import json

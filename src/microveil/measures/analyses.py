@@ -1,8 +1,4 @@
-"""The analyses that a table is put through to see whether they still come out.
-
-Three questions as arguments of a verb: what a classifier learns (see `learning`), what a regression
-estimates (`regression`), and whether a model tells the tables apart (`propensity`).
-"""
+"""The analyses that a table is put through to see whether they still come out, as arguments."""
 
 import datetime
 import importlib
@@ -89,10 +85,7 @@ class Analyses:
 
 
 def categories_of(table: Table, name: str) -> Column:
-    """Return a column of which every value is a category: text, or numbers where they are.
-
-    Dates are their ISO form, yes/no "false" and "true"; NaN and "" are missing.
-    """
+    """Return a column as categories: text (ISO dates, "true"), or numbers; NaN, "" is missing."""
     kind = table.kind(name)
     if not kind.is_numeric:
         return table.words(name)

@@ -44,10 +44,7 @@ class EquivalenceClasses:
 def equivalence_classes(
     columns: Sequence[NDArray[Any]], units: NDArray[np.integer] | None = None
 ) -> EquivalenceClasses:
-    """Count the classes of records that are equal in every column, missing being a value too.
-
-    With the ``units`` of the records a class is as large as it has different ones.
-    """
+    """Count classes of equal records, missing being a value; their sizes in units if given."""
     joint = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         # NaN is equal to itself here.
@@ -112,10 +109,7 @@ class Anonymity:
 
 
 def compare_anonymity(both: Opened, quasi_identifiers: Iterable[str]) -> Anonymity | None:
-    """Count the classes of records alike in quasi-identifiers; None where none are given.
-
-    Units are counted where the guarantee names one: of a release those of its original's records.
-    """
+    """Count records alike in quasi-identifiers, in units where the guarantee names one."""
     original, protected, guarantee = both.original, both.protected, both.guarantee
     names = tuple(dict.fromkeys(quasi_identifiers))
     if not names:

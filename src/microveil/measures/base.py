@@ -13,10 +13,7 @@ T = TypeVar("T")
 
 
 class Takes(StrEnum):
-    """What of the two tables a measure's function is given: the original's, then the release's.
-
-    Numbers are float64, NaN where missing; a function of an attribute is called once for each.
-    """
+    """What a measure's function is given of both tables: float64, NaN where missing."""
 
     NUMBERS = "all numbers"  # two matrices (n_records, n_attributes)
     COMPLETE = "all numbers of complete records"  # two matrices without NaN

@@ -1,13 +1,9 @@
 """How near released rows come to records of the original, where they follow nobody in order.
 
 A row that lies nearer to somebody than people lie to one another may have been made from that
-person. The yardstick is somebody who was left out: a person's distance to the closest of all
-others, as if the table had been made without that person.
-
-Numbers are compared in standard deviations of the original; a category is equal or not, and one
-that differs weighs so much that the mean over all pairs of originals is that of numbers; squares
-are added. A release whose values are less spread than the original's lies nearer to people without
-showing any of them.
+person. The yardstick is a person's distance to the closest of all others, as if the table had been
+made without that person. Distances are those of `nearest`. A release whose values are less spread
+than the original's lies nearer to people without showing any of them.
 """
 
 import math
@@ -67,12 +63,7 @@ def closest_records(
     *,
     seed: int = 0,
 ) -> ClosestRecords | None:
-    """Measure how near complete rows come to the closest complete record of the original.
-
-    None where fewer than two records, or no row, are complete. Where a sample stands for the
-    original, it does for rows and people alike: both lie farther away then, and of rows that were
-    copied so many fewer are found.
-    """
+    """Measure how near complete rows come to records; None of one record or no row."""
     random = np.random.Generator(np.random.PCG64(seed))
     records, n_records = _sample(original, is_category, MOST_RECORDS, random)
     rows, n_rows = _sample(protected, is_category, MOST_ASKED, random)

@@ -1,8 +1,4 @@
-"""Which columns fare worst: by mean, spread, share of the commonest value, and distribution.
-
-The distance between two distributions hardly sees a long tail: a few large values carry half of a
-mean. So each column is also judged by what people compute from it.
-"""
+"""Which columns fare worst: by what people compute of them, and by their distribution."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -101,10 +97,7 @@ def _relative(before: float, after: float, scale: float) -> float:
 def move_of_numbers(
     before: Floats, after: Floats, *, has_mean: bool, every: int = 1
 ) -> tuple[ColumnMove, CommonValues] | None:
-    """Compare the numbers of a column, NaN where missing; None where one side has no value.
-
-    Distance and common values are of one record in ``every``.
-    """
+    """Compare numbers, NaN where missing; distance and common values by one record in ``every``."""
     both = [before, after]
     one, other = in_threads(in_order, [side[::every] for side in both], len(before) + len(after))
     n, m = len(one), len(other)

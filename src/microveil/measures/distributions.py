@@ -1,8 +1,7 @@
-"""How far the shares of levels moved, of each attribute and of each pair: total variation.
+"""How far the shares of levels moved, of attributes and pairs: total variation.
 
-The levels of a number are the bins between the original's deciles, equal deciles merged; those of
-text its categories. A missing cell is a level like another. Between two tables of shares p and q
-the total variation is half the sum of |p - q|: the share of records that would have to move.
+Levels are the bins between the original's deciles, or categories; a missing cell is one like
+another. Total variation is half the sum of |p - q|: the share of records that would have to move.
 """
 
 import math
@@ -26,10 +25,7 @@ Levels = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 def decile_ends(values: InOrder) -> Floats:
-    """Return the different deciles of an attribute, ascending: nine at most, none of no values.
-
-    Decile d, for d = 1 to 9, is the least value with at least d tenths of the values at or below.
-    """
+    """Return the different deciles d: the least value with at least d tenths at or below it."""
     return np.unique(values.at(_places(len(values))))
 
 
@@ -42,11 +38,7 @@ def _places(n_values: int) -> Whole:
 
 
 def decile_levels(original: Floats, protected: Floats) -> tuple[Levels, Levels]:
-    """Give each value of a number its bin between the original's deciles.
-
-    A bin reaches from above one of `decile_ends` up to the next, that included; the first is open
-    below, the last above. A missing cell (NaN) has a level of its own, the last.
-    """
+    """Give each number its bin, up to a decile of the original's; of a missing cell the last."""
     present = original[~np.isnan(original)]
     places = _places(len(present))
     # A third of the time that it takes to put all in order.

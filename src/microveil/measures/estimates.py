@@ -34,9 +34,7 @@ class Estimate:
 def success_rate(successes: float, n_attacks: int, confidence: float) -> Estimate:
     """Estimate a success rate with the interval of Clopper and Pearson (1934).
 
-    It holds the true rate with at least the confidence stated, also close to 0 or 1. Guesses among
-    ties count as fractions: these vary no more than zeros and ones of the same mean, for which it
-    is meant. NaN, from 0 to 1, where there was no attack.
+    Guesses among ties count as fractions: these vary no more than zeros and ones of the same mean.
     """
     if n_attacks == 0:
         return Estimate(value=math.nan, interval=(0.0, 1.0), n=0)
@@ -51,12 +49,9 @@ def success_rate(successes: float, n_attacks: int, confidence: float) -> Estimat
 def excess(success: Estimate, base: Estimate) -> Estimate:
     """Estimate what an attack finds of that which its base leaves unknown.
 
-    It is (success - base)/(1 - base), 0 where that is negative, and undetermined (0, from 0 to 1)
-    where the base leaves nothing unknown: 1 less a ratio of failure rates. Its interval is Donner
-    and Zou's (2012), for ratios, from the intervals of both rates taken as independent: each end of
-    the one is combined with the opposite end of the other as their distances from the estimates
-    ask. Where attack and baseline had the same people as targets they go up and down together, and
-    the interval is wider than it need be.
+    It is (success - base)/(1 - base), at least 0, and undetermined (0, from 0 to 1) where the base
+    leaves nothing unknown. Its interval is Donner and Zou's (2012) for ratios, from both rates' as
+    if independent: wider than it need be where attack and baseline had the same people as targets.
     """
     if math.isnan(success.value) or math.isnan(base.value):
         return Estimate(value=math.nan, interval=(0.0, 1.0), n=success.n)

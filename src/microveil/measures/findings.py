@@ -1,9 +1,6 @@
 """A release held against its original, for its custodian: who is found again, and what moved.
 
-What information loss does not show: how many records an intruder who holds the originals finds
-again, the columns that moved most, common values that were given to others, relations that are
-lost. They are plain values, as the custodian's manifest has them; the last functions say them in
-words. An assessment says more, of more records; what is said of a plan alone is in `protect`.
+They are plain values, as the custodian's manifest has them; the last functions say them in words.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -74,8 +71,8 @@ def release_findings(
     """Find out about a release what information loss does not show: for the custodian alone.
 
     Records are linked by the attributes ``in_place``, whose rows stand where the original's do,
-    unless ``linkage`` says why not. ``categories`` are attributes in no order (None), or with their
-    words in order. ``codes`` stand for missing values in the original and in the release.
+    unless ``linkage`` says why not. ``categories`` are attributes in no order (None), or their
+    words in order.
     """
     names, released = list(attributes), open_table(protected, codes[1])
     before = open_beside(original, released, codes[0])

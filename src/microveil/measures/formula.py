@@ -69,10 +69,7 @@ def _written(name: str, *, categorical: bool = False) -> str:
 
 
 def parse_formula(text: str) -> Formula:
-    """Read a formula in the notation of Wilkinson and Rogers (1973), as R has it.
-
-    ``C(A)`` takes the numbers of A for categories; names of several words stand in backquotes.
-    """
+    """Read a formula of Wilkinson and Rogers (1973) as R has it: C(A), `names of words`."""
     found = FORMULA.fullmatch(text) if isinstance(text, str) else None
     if found is None and isinstance(text, str) and ("``" in text or text.count("`") % 2):
         raise RequestError(
@@ -127,8 +124,7 @@ def coded_designs(
 ) -> tuple[list[str], Floats, Floats]:
     """Name the coefficients of a formula, and return what they multiply in either table.
 
-    An attribute of categories is a 0/1 column for each, without the first of the original's where
-    the model has what they sum to: the coding of R, and where R has collinear columns of patsy.
+    Categories are coded as R does, and where R has collinear columns as patsy does.
     """
     levels: dict[str, list[Any]] = {}
     for factor, (name, categorical) in formula.factors.items():

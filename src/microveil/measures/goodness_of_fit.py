@@ -1,10 +1,8 @@
 """How far the distribution of each attribute moved: four tests of fit, and distances of quantiles.
 
-Values are compared whichever record they belong to, and missing ones (NaN) left out of either side.
-
-The p-values describe, they prove nothing. Every one is computed as if the two sets of values were
-drawn independently (chi-squared: as if the original were the law itself), but each protected value
-was made from an original one. A high p-value is no evidence that the law was kept.
+The p-values describe, they prove nothing: they are computed as if both sets of values were drawn
+independently (chi-squared: as if the original were the law), but each protected value was made from
+an original one. A high p-value is no evidence that the law was kept.
 """
 
 import math
@@ -85,8 +83,8 @@ class Distributions:
 def compare_distributions(original: Floats, protected: Floats) -> Distributions:
     """Compare the values of an attribute before and after, in any order; NaN is missing.
 
-    The statistics are scipy's, which sorts all values anew for each. P-values of few values without
-    ties are exact, others of the limiting laws; with ties they are on the high side.
+    P-values of few values without ties are exact, others of limiting laws, with ties on the high
+    side.
     """
     n_values = len(original) + len(protected)
     before, after = in_threads(in_order, [original, protected], n_values)
@@ -116,11 +114,7 @@ def merged_sums(before: InOrder, after: InOrder) -> tuple[int, float, float]:
 
 
 def quantile_distances(before: InOrder, after: InOrder, variance: float) -> tuple[float, float]:
-    """Compare the quantile functions F^-1 of the original and G^-1 of the release.
-
-    Returns the integral of |F^-1 - G^-1|, Wasserstein's distance, over the original's standard
-    deviation, and that of (F^-1 - G^-1)^2 over its variance.
-    """
+    """Return the integral of |F^-1 - G^-1| over the deviation, of its square over the variance."""
     n, m = len(before), len(after)
     widths: Any = 1 / n
     if n == m and before.counts is None and after.counts is None:
@@ -136,11 +130,7 @@ def quantile_distances(before: InOrder, after: InOrder, variance: float) -> tupl
 
 
 def decile_bins(original: InOrder, n_protected: int) -> tuple[Floats, Floats]:
-    """Divide the line at the original's deciles, with five or more expected in every bin.
-
-    From the lowest on, a bin with fewer is merged with the next; what is left at the top joins the
-    last that has five. Returns the upper ends, included, of all but the last, and what is expected.
-    """
+    """Divide at the original's deciles, merging upwards until five are expected: ends, expected."""
     n_records, ends = len(original), decile_ends(original)
     up_to = np.append(original.up_to(ends), n_records)
     kept, start = [], 0

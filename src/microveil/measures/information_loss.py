@@ -21,11 +21,7 @@ from microveil.table.blocks import Matrix, means_and_variances, over_blocks, sum
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Errors:
-    """Errors y - x of released values y, by attribute, and over all cells.
-
-    Bias, MSE and RMSE are those of Biswal, Arbuckle and Kulik, "Disclosure metrics born from
-    statistical evaluations of data utility", section 3.
-    """
+    """Errors y - x of released values y; bias, (R)MSE by Biswal, Arbuckle, Kulik, section 3."""
 
     n_cells: Whole  # compared; where there is none the errors are NaN
     bias: Floats  # mean(y - x)

@@ -1,12 +1,9 @@
 """What a classifier that was trained on the release still knows of the original.
 
-The protocol of IDP-2025, section 4.2: a classifier is trained on the first 66 % of the protected
-records and tested on the other records of the original; classes come from the original, but for a
-table without pairs, which is trained on with its own. For every class the F-measure is reported,
-the harmonic mean of precision and recall. Beside it stand the same classifier trained on the
-original, and the one guess for everybody that was right most often in training: a figure near the
-first has lost nothing, a figure near the second has learnt nothing. Any classifier of scikit-learn
-will do; without one it is a random forest of 100 trees.
+The protocol of IDP-2025, section 4.2: it is trained on the first 66 % of the protected records,
+with the original's classes (without pairs its own), and tested on the others of the original. Its
+F-measures, the harmonic mean of precision and recall, stand beside those of the same classifier
+trained on the original, and of the one guess for everybody that was right most often in training.
 """
 
 import importlib
@@ -46,10 +43,7 @@ TRAINED_ON = 66
 def threshold_classes(
     values: ArrayLike, threshold: float, *, named: str | None = None
 ) -> NDArray[np.str_]:
-    """Make two classes of numbers: up to a threshold, itself included, and above; "" where missing.
-
-    ``named`` is what the names of the classes call the threshold, by default its 15 digits.
-    """
+    """Make two classes of numbers, the lower with the threshold in it; "" is missing."""
     column = checked_attributes({"class attribute": values}, "original data")["class attribute"]
     if column.dtype.kind == "U":
         raise DataError(
@@ -91,10 +85,8 @@ class ClassificationTask:
     ) -> Whole:
         """Train on the first records of a table, and predict the others of the original.
 
-        The table is the release, or the original for the baseline; a record to train on that has a
-        missing cell is left out. The seed is for every ``random_state`` that the classifier has.
-        With ``classes`` of its own a table has other records than the original: its first ones
-        are trained on, as large a share; classes that the original does not have take no part.
+        With ``classes`` of its own a table has other records than the original, as large a share of
+        which is trained on; classes that the original does not have take no part.
         """
         columns = checked_attributes(
             {name: table[name] for name in self.original}, "protected data"
@@ -161,11 +153,13 @@ class ClassificationTask:
 def classification_task(
     original: Mapping[str, ArrayLike], classes: ArrayLike, *, estimator: Any = None
 ) -> ClassificationTask:
-    """Set up what is learnt from attributes of the original, and on which records it is tested.
-
-    The class attribute is none of them; each value of ``classes``, text or numbers, is a class.
-    Where the order of records goes with the class, put both tables into one random order before.
-    """
+    """Set up what is learnt of which records; put both tables into one random order before."""
+    if not original:
+        raise DataError(
+            "classes",
+            "there is nothing to learn from beside the class attribute",
+            "compare, or protect, other attributes too",
+        )
     columns = checked_attributes({**original}, "original data")
     wanted = checked_attributes({"class attribute": classes}, "original data")
     (column,) = wanted.values()
@@ -312,17 +306,7 @@ def compare_classification(
     estimator: Any = None,
     seeds: Iterable[int] = range(10),
 ) -> ClassificationComparison:
-    """Train a classifier on protected and on original records, and test both on the original.
-
-    There may be a protected table to each seed. With ``protected_classes`` its records are in no
-    common order with the original's.
-    """
-    if not original:
-        raise DataError(
-            "classes",
-            "there is nothing to learn from beside the class attribute",
-            "compare other attributes too",
-        )
+    """Train on protected records, of one table or one a seed, and on original ones; test both."""
     chosen = tuple(seeds)
     tables = [protected] * len(chosen) if isinstance(protected, Mapping) else list(protected)
     task = classification_task(original, classes, estimator=estimator)

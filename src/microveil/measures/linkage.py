@@ -2,21 +2,14 @@
 
 The intruder takes every protected record to the original at the least distance, and guesses among
 the set G of originals at exactly that distance. Soria-Comas, Domingo-Ferrer, Sanchez and Martinez
-(2013), section V: 100/n times the sum over protected records of 1/|G| where the true original is
-in G, of 0 where it is not.
+(2013), section V: 100/n times the sum over protected records of 1/|G| where the true original, the
+one in the same position, is in G, of 0 where it is not.
 
-The true original is the one in the same position. Distances are computed directly, in float64 and
-in attribute order, and ties are exact equality of what was computed: whole numbers tie as they do
-on paper, decimal fractions may be told apart by a rounding. A distance that is standardised
-divides the squared difference by the variance, rather than differencing divided values, so that it
-breaks no tie of whole numbers.
-
-Over numbers and categories at once every record takes part. An attribute's squared difference
-counts by its mean over all pairs of originals: numbers in standard deviations of the original,
-categories equal or not. Records that lack a value are alike in it; one that lacks it lies as far
-from every value as two originals' values lie from each other on average; of categories being
-without one is one more category. By the same distance MDAV clusters mixed records (Domingo-Ferrer
-and Torra 2005).
+Distances are float64 in attribute order, and ties are exact: whole numbers tie as on paper, as
+standardised ones divide squares by the variance. Over numbers and categories at once an attribute's
+squared difference counts by its mean over all pairs of originals, and one that is missing lies from
+every value as far as two originals' values do on average; by the same distance MDAV clusters mixed
+records (Domingo-Ferrer and Torra 2005).
 """
 
 import math
@@ -146,11 +139,7 @@ class RecordLinkage:
 def record_linkage(
     original: Matrix, protected: Matrix, *, sample: Sample | None = None
 ) -> RecordLinkage:
-    """Measure record linkage with distances in raw units, as the paper does.
-
-    No cell is missing. Time is near O(n log n) for up to about ten attributes and never above
-    O(n^2) vectorised steps; memory of a sample is that of blocks of originals.
-    """
+    """Measure record linkage in raw units, as the paper does; no cell is missing."""
     return _linked(original, protected, sample, _raw(original))
 
 
@@ -189,11 +178,7 @@ def record_linkage_mixed(
 
 
 def candidate_counts(original: Floats, protected: Floats) -> Whole:
-    """Count, per protected record, the originals that cannot be told apart in raw units.
-
-    |G| where the true original is in G, 0 where another one is nearer. It names the people at risk,
-    so it is for the custodian alone.
-    """
+    """Count the originals tied as nearest in raw units, 0 without the true one: the custodian's."""
     return candidates(original, protected, np.arange(len(original)), _raw(original))
 
 
@@ -221,11 +206,7 @@ def _linked(
 
 
 def _wilson_interval(share: float, n_records: int) -> tuple[float, float]:
-    """Return the 95 % interval in percent of Wilson (1927), doi:10.2307/2276774.
-
-    It keeps to 0 and 100, and has a width at 0 links. A share of fractions varies no more than one
-    of zeros and ones with the same mean, for which it is meant.
-    """
+    """Return the 95 % interval in percent of Wilson (1927), doi:10.2307/2276774."""
     square = NORMAL_QUANTILE**2 / n_records
     centre = share + square / 2
     half = math.sqrt(square * (share * (1 - share) + square / 4))

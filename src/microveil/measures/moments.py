@@ -1,8 +1,6 @@
 """Means, variances, covariances and correlations, Pearson's and Spearman's, before and after.
 
-A mean or variance is over the cells that are present, a covariance or correlation over the records
-in which both attributes are. What is not defined is NaN: the variance of fewer than two values, the
-correlation with a constant.
+Over the cells that are present, of pairs over the records in which both are; undefined is NaN.
 """
 
 import math
@@ -129,11 +127,7 @@ def _sums_of_pairs(matrix: Matrix, means: Floats) -> Floats:
 
 
 def correlations_of(counts: Floats, squares: Floats, products: Floats) -> Floats:
-    """Return correlations from sums over the records that hold both values of a pair.
-
-    They are the number of records; in row a and column b the squared deviations of a; and products
-    of the deviations of both. NaN where a variance is none, or too small for float64.
-    """
+    """Return correlations from counts, squared deviations of a (row) with b, and products."""
     degrees = np.where(counts > 1, counts - 1, np.nan)
     variances = squares / degrees
     scales = np.sqrt(np.where(variances >= SMALLEST_VARIANCE, variances, np.nan))

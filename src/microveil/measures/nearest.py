@@ -42,10 +42,7 @@ class Scale:
 
 
 def own_distances(one: Floats, other: Floats, scale: Scale) -> Floats:
-    """Return the squared distance of each record to the one of the same position.
-
-    The same operations in the same order as in the kernels, which compare with it.
-    """
+    """Return squared distances of records to those of the same position, just as the kernels do."""
     total = np.zeros(len(one))
     for a, (x, y) in enumerate(zip(one.T, other.T, strict=True)):
         weight = scale.weights[a]
@@ -98,10 +95,7 @@ class Rows:
         )
 
     def within(self, known: Floats, distances: Floats) -> Whole:
-        """List the different rows within each person's distance: person, row, 1 nearer or 2 at it.
-
-        A row is known by its number in the tree.
-        """
+        """List different rows within distances: person, number in the tree, 1 nearer or 2 at it."""
         known = np.ascontiguousarray(known)
 
         def found(task: slice) -> Whole:
@@ -123,11 +117,7 @@ class Rows:
     def count_at(
         self, known: Floats, distances: Floats, secrets: Floats, intervals: Floats
     ) -> Whole:
-        """Count rows at exactly each person's distance, and those of them with a secret in reach.
-
-        ``secrets`` has one for each released row, ``intervals`` two ends for each person, which are
-        within reach. Returns two columns.
-        """
+        """Count rows at each person's distance, and those with a secret in the interval."""
         near = self.within(known, distances)
         person, row = near[near[:, 2] == 2, :2].T
         values = np.unique(secrets)
@@ -154,8 +144,7 @@ def reciprocal_variances(original: Matrix) -> Floats:
 def category_weight(values: Floats) -> float:
     """Return what two different categories add to a squared distance; 0 of a constant.
 
-    It is 2 (n - 1) / n over the share of all ordered pairs that differ: on average over these pairs
-    as much as numbers add in standard deviations.
+    2 (n - 1) / n over the share of all ordered pairs that differ: on average what numbers add.
     """
     n = len(values)
     counts = in_order(values).different
@@ -164,10 +153,7 @@ def category_weight(values: Floats) -> float:
 
 
 def distinct_records(matrix: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each different record stands first, and for each record which of them it is.
-
-    They are in ascending order, the first attribute first; those that lack a value are alike in it.
-    """
+    """Return where each different record stands first, ascending, and which each one is."""
     order = np.lexsort(matrix.T[::-1])
     is_new = np.zeros(len(order), dtype=np.bool_)
     is_new[:1] = True

@@ -1,22 +1,12 @@
 """How many released values lie near each original one, within the intervals of KNOISE.
 
-Biswal, Arbuckle and Kulik, "Disclosure metrics born from statistical evaluations of data
-utility", sections 2.4, 2.5 and 5. x are the original values of an attribute; k-noise adds to
-each a draw of its own from (-delta, delta). The neighbourhood of record i is everything
-within 2 delta of x_i, and three counts of it matter:
-
-- original: #{j: |x_j - x_i| < 2 delta}, which the paper wants to be k or more;
-- expected: how many noised records lie within 2 delta of x_i on average. For uniform noise
-  that is T_i = sum over j of w(|x_j - x_i|/delta), w(d) = 1 up to 1, (3 - d)/2 from 1 to 3,
-  0 beyond. By symmetry it is also the expected number of originals within 2 delta of a noised
-  x_i;
-- observed: #{j: |y_j - x_i| <= 2 delta} in the protected data at hand.
-
-Theorem 1 bounds the expected count: T_i > half the original count, the record itself included in
-both. That is more than k/2 only where the original count is k or more. (The paper's Figure 5
-counts within delta rather than 2 delta.)
-
-All of it depends on the data, record by record: for the custodian alone.
+Biswal, Arbuckle and Kulik, "Disclosure metrics born from statistical evaluations of data utility",
+sections 2.4, 2.5 and 5: k-noise adds to each x a draw of its own from (-delta, delta), and the
+neighbourhood of record i is everything within 2 delta of x_i. Counted are the originals there; how
+many noised records to expect there, T_i = sum over j of w(|x_j - x_i|/delta), w(d) = 1 up to 1, (3
+- d)/2 from 1 to 3, 0 beyond; and the released values that are there. Theorem 1: T_i is more than
+half the original count, the record itself included in both, so more than k/2 only where that is k.
+(The paper's Figure 5 counts within delta.) All of it is for the custodian alone.
 """
 
 from dataclasses import dataclass
@@ -35,10 +25,7 @@ ROUNDING = 1e-9
 
 
 def expected_neighbours(values: ArrayLike, delta: float) -> Floats:
-    """Return T_i: the expected number of noised records within 2 delta of each value.
-
-    O(n log n) time; the relative error is below 1e-9 for a million records, mostly below 1e-14.
-    """
+    """Return T_i of each value; O(n log n), its relative error below 1e-9 of a million records."""
     column = np.asarray(values, dtype=np.float64)
     different, which, copies = np.unique(column, return_inverse=True, return_counts=True)
     up_to = np.concatenate([[0], np.cumsum(copies)])

@@ -38,10 +38,7 @@ MOST_CATEGORIES = 1000
 
 
 def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
-    """Read the guarantee that was written with a table of these columns, None where none was.
-
-    A promise that belongs to another table must not be shown for this one.
-    """
+    """Read the guarantee that was written with a table of these columns; never another table's."""
     tables = {f"data{suffix}" for entry in FORMATS.values() for suffix in entry.suffixes[:1]}
     if table.name not in tables:
         return None
@@ -59,10 +56,7 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
 
 
 def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurements | None:
-    """Read what a new table was drawn from, None where it was not written with the table.
-
-    Nor where a domain or grid was read from the data, so that the guarantee does not say it.
-    """
+    """Read what a new table was drawn from; None where its domains were read from the data."""
     path = table.parent / "measurements.json"
     if guarantee is None or not guarantee.is_synthetic or not path.exists():
         return None
@@ -85,10 +79,7 @@ def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurement
 
 
 def codes_in_release(codes: MissingCodes, guarantee: Guarantee | None) -> MissingCodes:
-    """Return what stands for a missing value in a release, by that of the original.
-
-    In protected attributes a code that the guarantee does not name is a value.
-    """
+    """Return what stands for missing in a release: if protected, what the guarantee names."""
     if guarantee is None:
         return codes
     protected = {terms.name for terms in guarantee.attributes}
@@ -129,10 +120,7 @@ class Opened:
         return [name for name in self.original.names if self.roles.get(name) is role]
 
     def attributes(self, wanted: Iterable[str] | None) -> list[str]:
-        """Name those wanted, or all that are numbers in each table or text in each.
-
-        New numbers of units and identifiers take part where they are named.
-        """
+        """Name those wanted, or all of one kind in each table but identifiers and units."""
         if wanted is not None:
             names = named(wanted)
             self.check(names)
@@ -208,10 +196,7 @@ def opened(
 def tables_of(
     both: Opened, names: Iterable[str], asked: Mapping[str, Any], *, masked: bool = False
 ) -> Tables:
-    """Read attributes of a table and its release as measures are given them.
-
-    Text of more than 1000 categories is left out. ``asked`` is by argument; linkage is by default.
-    """
+    """Read attributes as measures are given them; text of more than 1000 categories is left out."""
     wanted = list(names)
     numeric, orders, sides = both.numeric(wanted), both.orders, (both.original, both.protected)
     coded = {name: _codes(sides, name) for name in wanted if name not in numeric}

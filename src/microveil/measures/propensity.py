@@ -1,16 +1,10 @@
 """Whether a model tells released records from original ones.
 
-Both tables are put together, a logistic regression estimates for every record the probability of
-being a released one, and the propensity mean squared error says how far these probabilities are
-from what a coin of the same shares would give: 0 where the model sees no difference (Woo, Reiter,
-Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018).
-
-The null distribution is a yardstick and no test. It is that of records drawn anew from a correct
-model of the data; masked records were made from the original ones, one by one, and keep much of
-their very sampling error. A ratio below 1 is therefore usual, and no proof of a correct model.
-
-The attributes themselves compare means only, which every microaggregation keeps. Squares and
-products compare variances and covariances too.
+A logistic regression estimates the probability of being a released one; the propensity mean squared
+error says how far that is from a coin of the same shares: 0 where the model sees no difference
+(Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018). The null
+distribution, of records drawn anew from a correct model, is a yardstick and no test: masked records
+keep much of the original's sampling error, so that a ratio below 1 is usual.
 """
 
 import math
@@ -88,9 +82,8 @@ def propensity(
 ) -> Propensity:
     """Measure how well a logistic regression tells released from original records.
 
-    Of order 1 are the attributes alone, which compares means and shares; of order 2 also squares of
-    numbers and products of attributes, which compares variances and covariances. Snoke et al.
-    interact the attributes only; the squares are ours, as noise and clusters show in variances.
+    Order 1 compares means and shares; squares and products of order 2 variances and covariances
+    too. Snoke et al. interact the attributes only; the squares are ours.
     """
     pooled, member, n_left_out = _pooled(
         checked_attributes(original, "original data"),

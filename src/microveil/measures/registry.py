@@ -1,8 +1,4 @@
-"""The registry of measures: what is measured of a release, each declared once.
-
-Assessments, comparisons, reports and docs take every figure, label and explanation from here;
-the functions stand with them.
-"""
+"""The registry of measures: what is measured of a release, each declared once."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -62,8 +58,7 @@ def measured(
 ) -> dict[str, Measured]:
     """Take measures of two tables that these allow, by default of all, and return them by id.
 
-    Those that share a function share its result. ``attempt`` is given a measure and the work of its
-    function, and returns what that returns, or what stands for it where it fails.
+    ``attempt`` is given a measure and the work of its function, which those that share it do once.
     """
     known: dict[tuple[Callable[..., Any], Takes, tuple[str, ...]], Any] = {}
     found = {}

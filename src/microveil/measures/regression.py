@@ -1,8 +1,7 @@
 """Whether a regression comes out the same: the same model fitted to both tables.
 
-The confidence intervals of every coefficient are laid over one another (Karr, Kohnen, Oganian,
-Reiter and Sanil 2006). The intervals from the release are those of an analyst who takes it for
-the original: they know nothing of noise or clusters.
+Confidence intervals of coefficients are laid over one another (Karr, Kohnen, Oganian, Reiter and
+Sanil 2006); the release's are those of an analyst who knows nothing of noise or clusters.
 """
 
 import math
@@ -116,11 +115,7 @@ class RegressionComparison:
 
 
 def interval_overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Average the shares that two intervals have in common (Karr et al. 2006).
-
-    1 for equal intervals, below 0 for disjoint ones (Snoke et al. 2018); NaN where an end is
-    missing, or an interval has no width and the other is not equal.
-    """
+    """Average the shares in common (Karr et al. 2006), below 0 if disjoint (Snoke et al. 2018)."""
     if any(math.isnan(end) for end in (*one, *other)):
         return math.nan
     if one == other:
@@ -141,10 +136,8 @@ def compare_regressions(
 ) -> RegressionComparison:
     """Fit the same regression to both tables and compare its coefficients.
 
-    Records need not be paired, nor be as many; those with a missing cell in a column of the formula
-    are left out. Intervals are Student's for least squares, Wald's for the log odds of an outcome
-    of 0 and 1. A coefficient that a table does not determine (collinear terms, a category that it
-    does not have, records predicted for certain) has neither value nor overlap.
+    Complete records take part. Intervals are Student's for least squares, Wald's for log odds; what
+    a table does not determine has neither value nor overlap.
     """
     model = formula if isinstance(formula, Formula) else parse_formula(formula)
     before, n_without = _needed(original, model, "original data")

@@ -18,10 +18,7 @@ def part_of(group: Group, found: Sequence[Measured]) -> tuple[Block, ...]:
 
 
 def figures(found: Sequence[Measured], intro: str = "") -> tuple[Block, ...]:
-    """Show figures as tables with what they mean: of the table, then by attribute, class or rule.
-
-    A sentence may introduce them.
-    """
+    """Show figures, after a sentence, as tables: of the table, then by attribute, class or rule."""
     blocks = _of_table([one for one in found if one.measure.by is By.TABLE])
     for by in (By.ATTRIBUTE, By.CLASS, By.RULE):
         blocks += _keyed([one for one in found if one.measure.by is by and one.figures])

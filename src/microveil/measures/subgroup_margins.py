@@ -39,25 +39,15 @@ def subgroup_margins(
 ) -> Subgroups:
     """Add margins of noise to what was found of subgroups, or why there are none.
 
-    They are a function of the measurements that the release was drawn from, of public figures and
-    of the subgroups asked for: alike each time. ``names`` are those that means were taken of.
+    They are a function of the measurements that the release was drawn from and of the subgroups
+    asked for, alike each time; no budget is spent. No formula carries the law of the noise over to
+    a released figure: a parametric bootstrap does. A model of the measurements is taken for the
+    truth, as many records as the original has are drawn of it, measured with the same noise, fitted
+    and drawn from anew, and held against the records that were measured. The truth is fitted
+    without shrinkage, as what is taken off already cannot be taken off once more.
 
-    A released figure is no measurement: tables were shrunk, made consistent and fitted by a
-    model, and records drawn of it, so that no formula carries the known law of the noise over to
-    it. A parametric bootstrap does. A model of the measurements is taken for the truth; as many
-    records as the original has are drawn of it, measured with the same laws of noise, fitted and
-    drawn from anew, and each subgroup of these is held against that of the records that were
-    measured. What comes out is noise, shrinkage and the chance of the draw: all that there is
-    where the model is right. The tables that were chosen are held. It spends no budget, as
-    nothing but measurements is looked at.
-
-    That truth is fitted without shrinkage: what shrinking has taken off already it cannot take
-    off once more, so that trials on the release's own model would leave out what it does. With
-    the noise left in, the truth has as much for it to take off as the original, or more.
-
-    Where a subgroup's own count was measured (one table has the columns, and each level a bin of
-    its own) the model has little to be wrong about. Elsewhere the dependence that no table holds
-    comes on top of the margin, and nothing public bounds it.
+    Where a subgroup's own count was measured the model has little to be wrong about. Elsewhere the
+    dependence that no table holds comes on top of the margin, and nothing public bounds it.
     """
     if measurements is None:
         return replace(found, without_margins=_reason(guarantee))
@@ -174,11 +164,10 @@ def _levels_alone(measurements: Measurements, number: int, *, is_table: bool) ->
 def margins_of_trials(
     shares: Floats, means: Floats, is_measured: Flags, confidence: float
 ) -> SubgroupMargins:
-    """Find margins of figures by trials in which nothing but noise and chance is at work.
+    """Find margins by trials in which nothing but noise and chance is at work.
 
-    The root of the mean square of the trials' deviations, times the quantile of Student's t with as
-    many degrees of freedom as there are trials: a new deviation, normal about 0, is within it with
-    that probability, however few trials there are.
+    The root mean square of the deviations times Student's t of as many degrees: a new deviation,
+    normal about 0, is within it with that probability, however few trials there are.
     """
     return SubgroupMargins(
         confidence=confidence,

@@ -28,11 +28,7 @@ NOT_MEASURED = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SubgroupMargins:
-    """How far figures of subgroups are off the original's by noise alone: half widths.
-
-    Where a subgroup's own count was not measured the margin holds noise and chance as far as the
-    model goes: by how much the model itself is off comes on top, and no measurement says.
-    """
+    """Half widths of noise and chance alone: by how much the model is off comes on top."""
 
     confidence: float  # of each margin by itself
     n_trials: int

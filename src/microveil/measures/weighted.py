@@ -1,9 +1,7 @@
 """Means, variances, totals and shares by a survey's weights, before and after protection.
 
-A weight says how many people of the population a record stands for. A mean, a variance or a total
-is taken over the cells that are present (the others are NaN). What is not defined is NaN: the mean
-where the weights are 0, the variance of fewer than two values that have one, and all of a release
-that cannot be weighted.
+A weight says how many people a record stands for. Moments are over the cells that are present; what
+is not defined is NaN, as is all of a release that cannot be weighted.
 """
 
 import math
@@ -275,10 +273,7 @@ MEASURES = (
 
 
 def weights_of(both: Opened, column: str | None) -> Weights | None:
-    """Read the weights asked for, or those that the recipe names, the first of several.
-
-    Those of the recipe nobody asked for: they are no error, but why nothing is weighted.
-    """
+    """Read the weights asked for, or the recipe's first, which are no error but a reason."""
     if column is not None:
         return _read(both, column)
     by_role = both.of_role(Role.WEIGHT)
@@ -292,10 +287,7 @@ def weights_of(both: Opened, column: str | None) -> Weights | None:
 
 
 def _read(both: Opened, column: str) -> Weights:
-    """Read weights of both tables; a release without its own has the original's, if paired.
-
-    Its own that are none, as noise can leave them, are no error: it is then not weighted.
-    """
+    """Read weights of both tables; a release whose own are none, by noise, is not weighted."""
     if not isinstance(column, str):
         raise RequestError("weights", "it is the name of a column", "pass weights='WEIGHT'")
     check_columns(both.original, (column,), "original")

@@ -66,10 +66,7 @@ def told_apart(field: str, looks: Mapping[str, tuple[str, str]], fill: str) -> E
 
 
 def columns_chart(moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, float]) -> Chart:
-    """Chart how far the distribution of each column moved, the worst first.
-
-    By column beside it how far apart two samples of the original are, at most, 95 % of the time.
-    """
+    """Chart how far each distribution moved, beside what sampling does 95 % of the time."""
     worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:MOST_COLUMNS]
     rows = [_row(name, moves[name], by_sampling.get(name)) for name in worst]
     present = {row["beyond"] for row in rows}

@@ -31,10 +31,7 @@ Point = dict[str, Any]
 def comparison_chart(
     comparison: Comparison, risk: str = RISK, *, in_page: bool = False
 ) -> Chart | None:
-    """Chart all configurations, None where none has both a finite loss and a risk.
-
-    A page sets scope and methods by controls of its own: Vega's answer to a mouse alone.
-    """
+    """Chart all configurations that have a loss and a risk; a page has controls of its own."""
     loss, points = loss_of(comparison.summary), _points(comparison, risk)
     if not points:
         return None

@@ -139,10 +139,7 @@ class AttributeBins:
 
 
 def bins_of(measured: AttributeMeasured, axis: Axis) -> AttributeBins:
-    """Name the bins of an attribute.
-
-    A cut inside a grid value, which is drawn with jitter, is taken to lie at its beginning.
-    """
+    """Name an attribute's bins; a cut inside a grid value is taken to lie at its beginning."""
     attribute = measured.attribute
     if measured.distribution is not None:
         assert axis.edges is not None  # noqa: S101 -- made of cuts

@@ -1,7 +1,6 @@
 """Charts of one column: its distribution in the original and in releases, over each other.
 
-Bins and axes are the original's and hold all values of every side. They are linear, or logarithmic
-beyond a threshold on either side of 0 where a straight axis would hide the bulk of the values.
+Axes hold all values of every side, and are logarithmic where straight ones would hide the bulk.
 """
 
 import itertools

@@ -176,10 +176,7 @@ def _yes_no(name: str, before: Floats | None, after: Floats) -> CategoryColumn:
 
 
 def sampling_distance(column: Column, n_records: int, n_released: int) -> float | None:
-    """Return how far apart samples of a column are at most, 95 % of the time, by its own law.
-
-    Simulated from a fixed seed, in the sizes of original and release, as `column_moves` measures.
-    """
+    """Return how far apart samples of a column are at most, 95 % of the time: simulated, seeded."""
     if column.original is None:
         return None
     if isinstance(column, CategoryColumn):

@@ -18,11 +18,10 @@ def aligned(
     left: Collection[int] = (0,),
     indent: str = "",
 ) -> list[str]:
-    """Set rows under each other, the head among them, so that columns never run together.
+    """Set rows under each other, the head among them; columns to the ``left`` are words.
 
-    Columns are as wide as their longest cell, or as ``widths`` asks; those to the ``left`` are
-    words. An entry is one line, but on a terminal that is too narrow for the table: there words go
-    on in further lines under their first, or each cell has lines of its own.
+    On a terminal that is too narrow words go on in further lines, or each cell has lines of its
+    own.
     """
     cells = [tuple(row) for row in rows]
     needed = [max(map(len, column)) for column in zip_longest(*cells, fillvalue="")]

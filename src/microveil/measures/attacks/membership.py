@@ -1,12 +1,9 @@
 """Whether a person was in the original, and whether rows lie nearer to people who were.
 
-For membership inference the intruder knows all attributes of a person and asks how far the nearest
-released row is: people of the original should be nearer than others (Shokri, Stronati, Song and
-Shmatikov 2017 asked this of models, Stadler, Oprisanu and Troncoso 2022 of synthetic data).
-
-The distance to the closest record is after the holdout-based one of Platzer and Reutterer (2021):
-rows that were made from people of the original lie nearer to them than to people drawn alike who
-were held out.
+For membership inference the intruder knows a person and asks how far the nearest released row is
+(Shokri, Stronati, Song and Shmatikov 2017; Stadler, Oprisanu and Troncoso 2022). The distance to
+the closest record is after the holdout-based one of Platzer and Reutterer (2021): rows made from
+people of the original lie nearer to them than to people drawn alike who were held out.
 """
 
 from collections.abc import Sequence
@@ -26,10 +23,8 @@ SMALLEST = 1e-12
 def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
     """Tell members from others by the distance to the nearest released row.
 
-    As many members as others are attacked. On half of them the intruder learns at which distance
-    the two are told apart best; success is to tell one of the other half rightly, the baseline a
-    toss. The risk is then the share of members rightly taken for such less the share of others
-    wrongly: the advantage of Yeom, Giacomelli, Fredrikson and Jha (2018).
+    The best distance is learnt on half of as many members as others; the baseline is a toss. The
+    risk is the advantage of Yeom, Giacomelli, Fredrikson and Jha (2018).
     """
     _control(setting)
     complete = setting.original.complete_columns(known)
@@ -83,11 +78,7 @@ def _best_threshold(members: Floats, others: Floats) -> float:
 
 
 def area_under_curve(members: Floats, others: Floats, *, confidence: float) -> Estimate:
-    """Estimate the chance that a member is nearer than another person, ties counting half.
-
-    The interval is Newcombe's (2006): the areas whose own standard deviation, as Hanley and McNeil
-    (1982) approximate it, explains the difference. It keeps to 0 and 1, and has a width at either.
-    """
+    """Estimate the chance that a member is nearer, ties half; its interval is Newcombe's (2006)."""
     n, n_others = len(members), len(others)
     if n == 0 or n_others == 0:
         return Estimate(value=np.nan, interval=(0.0, 1.0), n=0)
@@ -111,12 +102,7 @@ def area_under_curve(members: Floats, others: Floats, *, confidence: float) -> E
 
 
 def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
-    """Take each released row to the closest of all people, of the original or held out.
-
-    Success is that the closest person is of the original; among equally close ones the share of
-    them that is. The baseline is the original's share of all people: where rows have nothing of
-    these very people, each is as likely to be the closest.
-    """
+    """Take each released row to the closest of all people: of the original, or held out."""
     generator = setting.generator("closest record")
     tables = setting.original, _control(setting), setting.protected
     original, others, released = (table.complete_columns(known) for table in tables)
@@ -154,9 +140,9 @@ def _closest_of_original(
 ) -> Estimate:
     """Estimate how often the closest person is of the original.
 
-    Where rows have nothing of these people, it is by chance who was held out, once for each
-    person however many rows lie closest to that one. So the interval is that of the effective
-    number of rows: their square over the sum of the squares of how many have one person closest.
+    Who was held out is by chance once for each person, however many rows are closest to that one:
+    the interval is that of the square of the rows over the sum of the squares of rows of one
+    person.
     """
     distances = people.distances(rows)
     counts = people.count_at(rows, distances, is_member, np.ones((len(rows), 2)))

@@ -1,11 +1,8 @@
 """What attacks have in common: their tables, and what came of them.
 
-A success rate by itself says nothing about a release: a coin is right half the time, and who
-knows the population guesses well about anybody. Giomi, Boenisch, Wehmeyer and Tasnadi (2023)
-therefore set beside the attack a baseline, which does without the release, and a control,
-the same attack on people who were not in the original. What the release itself gives away is
-the excess (success - base)/(1 - base): of what the base leaves unknown, the part that the
-attack finds. So none of success, baseline, control and interval stands without the others.
+A success rate by itself says nothing: a coin is right half the time. Giomi, Boenisch, Wehmeyer and
+Tasnadi (2023) set beside it a baseline, which does without the release, and a control, the same
+attack on others. What the release gives away is the excess (success - base)/(1 - base).
 """
 
 import math
@@ -252,10 +249,7 @@ class Setting:
     def people(
         self, needed: Sequence[str], generator: np.random.Generator
     ) -> tuple[Floats, Floats | None]:
-        """Choose whom to attack, of the original and of a control group: their values.
-
-        At most ``n_attacks`` of either, of those who miss nothing of what is needed.
-        """
+        """Choose at most ``n_attacks`` complete people of the original, and of a control group."""
 
         def chosen(records: Records) -> Floats:
             found = records.complete_columns(needed)

@@ -1,18 +1,13 @@
 """What released rows tell of people: whose they are, what they disclose, and what may be inferred.
 
 Record linkage takes every person to the released row at the least distance (Domingo-Ferrer and
-Torra 2001), guessing among the set G of rows at exactly that distance. (`measures.linkage` goes the
-other way, from released rows to originals, on all protected attributes, as KANON-2013 does.) For
-interval disclosure the intruder knows which row is the person's and takes the released value as a
-guess: disclosed is an original value in an interval around it, of standard deviations or of ranks
-(Domingo-Ferrer and Torra 2001; Mateo-Sanz, Sebé and Domingo-Ferrer 2004).
-
-Inference and linkability are after Giomi, Boenisch, Wehmeyer and Tasnadi (2023). For inference the
-intruder reads a secret off the nearest row. The release says something about everybody, also about
-people who are not in it: that is what it is published for. What it says about its own people beyond
-that is the excess over a control group. For linkability there are two lists without names, say of a
-bank and of a clinic, that know different attributes of the same people: two entries whose nearest
-released rows coincide are taken for one person.
+Torra 2001), the other way than `measures.linkage`. For interval disclosure the intruder knows which
+row is the person's: disclosed is an original value in an interval around the released one, of
+standard deviations or of ranks (Domingo-Ferrer and Torra 2001; Mateo-Sanz, Sebé and Domingo-Ferrer
+2004). Inference and linkability are after Giomi, Boenisch, Wehmeyer and Tasnadi (2023): a secret is
+read off the nearest row, and what that says of the release's own people beyond others is the excess
+over a control group; two entries of lists without names, that know different attributes, are taken
+for one person if their nearest rows coincide.
 """
 
 import math
@@ -75,9 +70,8 @@ def _scale(people: Floats, is_category: Flags, *, by_rank: bool) -> Scale:
 def interval_disclosure(setting: Setting, secret: str, *, by_rank: bool = False) -> AttackOutcome:
     """Count the people whose value lies close to the one released for them.
 
-    With a tolerance t the interval reaches t standard deviations of the original to either side;
-    or from the released value that t n ranks below the lowest that is equal to the person's, to the
-    one that many ranks above the highest.
+    Within t standard deviations; or from the value t n ranks below the lowest equal one to that
+    above.
     """
     original, protected = setting.original, setting.protected
     present = original.complete([secret]) & protected.complete([secret])
@@ -121,12 +115,7 @@ def _rank_intervals(released: Floats, tolerance: float) -> tuple[Floats, Floats]
 
 
 def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutcome:
-    """Guess the secret of people by the released row nearest in what is known of them.
-
-    With a tolerance t a number counts as right when the guess is within t standard deviations of
-    the original; a category, when equal. Among equally near rows the intruder guesses: success is
-    the share of them with the right secret.
-    """
+    """Guess secrets by the nearest row: right within t standard deviations, or the category."""
     original = setting.original
     needed = [*known, secret]
     rows, complete = setting.protected.complete_columns(needed), original.complete_columns(needed)
@@ -172,11 +161,7 @@ def _by_constant(values: Floats, secrets: Floats, reach: float) -> Flags:
 
 
 def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> AttackOutcome:
-    """Join what two lists know of a person through the rows nearest to either part.
-
-    Success is that the nearest rows of both parts, ``neighbours`` of either, have a row in common;
-    equally near rows are drawn at random, and success is the chance of it.
-    """
+    """Join two lists through the rows nearest to either part: the chance that one is in common."""
     original = setting.original
     needed = [*one, *other]
     complete, rows = original.complete_columns(needed), setting.protected.complete_columns(needed)
@@ -217,14 +202,11 @@ def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> A
 def chance_of_sharing(counts: Whole, neighbours: int) -> Floats:
     """Return the chance that two sets of nearest rows share a row, ties drawn at random.
 
-    Each set holds the rows inside its radius, and of those at it as many, drawn without
-    replacement, as make up ``neighbours``. ``counts``, shape (n_people, 3, 3), are of rows by where
-    they lie: beyond (0), inside (1) or at (2) the first radius, by the second likewise; those
-    beyond both are not used.
-
-    Unless a row lies inside both, the sets are disjoint if, for some number j of rows that lie at
-    both radii, the first set draws j of these and none inside the second radius, and the second set
-    draws none inside the first radius and none of those j.
+    Each set holds the rows inside its radius, and of those at it so many, drawn without
+    replacement, as make up ``neighbours``. ``counts`` (n_people, 3, 3) are of rows beyond (0),
+    inside (1) or at (2) the first radius, by the second likewise. Unless a row is inside both, the
+    sets are disjoint if, for some j, the first draws j rows at both radii and none inside the
+    second, and the second draws none inside the first and none of those j.
     """
     first_at, second_at = counts[:, 2, :].sum(axis=1), counts[:, :, 2].sum(axis=1)
     first_draws = neighbours - counts[:, 1, :].sum(axis=1)
@@ -244,11 +226,7 @@ def chance_of_sharing(counts: Whole, neighbours: int) -> Floats:
 
 
 def _log_binomial(n: Whole, k: ArrayLike) -> Floats:
-    """Return ln C(n, k), -inf where there is no way to choose k of n.
-
-    Factor by factor for small k: of two chances that are nearly equal the difference is wanted,
-    which the gamma function of large numbers would blur.
-    """
+    """Return ln C(n, k), -inf of none, by factors: gamma functions blur small differences."""
     chosen = np.broadcast_to(np.asarray(k, dtype=np.int64), n.shape)
     of_orders = -scipy.special.gammaln(np.maximum(chosen, 0) + 1.0)
     logs = np.where((chosen >= 0) & (chosen <= n), of_orders, -np.inf)

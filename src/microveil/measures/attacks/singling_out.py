@@ -1,12 +1,9 @@
 """Singling out: find a condition in the release that exactly one person of the original meets.
 
-The intruder knows nothing of anybody. A predicate singles out if it selects exactly one
-record of the original (Cohen and Nissim 2020); here it is read off the release, as Giomi,
-Boenisch, Wehmeyer and Tasnadi (2023) do: either a condition on one attribute, or one on all
-known attributes together that exactly one released row meets.
-
-A predicate that selects each person with probability 1/n singles somebody out in 37 % of all
-tables, whoever was in it. The control group shows how much of the success is of that kind.
+A predicate singles out if it selects exactly one record (Cohen and Nissim 2020); it is read off the
+release, as Giomi, Boenisch, Wehmeyer and Tasnadi (2023) do: a condition on one attribute, or on all
+known ones that exactly one released row meets. One that selects each person with probability 1/n
+singles somebody out in 37 % of all tables: the control group shows how much is of that kind.
 """
 
 from collections.abc import Sequence
@@ -65,15 +62,11 @@ def singling_out(
 ) -> AttackOutcome:
     """Single people out by predicates read off the release.
 
-    They are about one attribute each: that it equals a value which one released row has, is at most
-    the least released value, or at least the greatest. Or about all attributes ``together``, from a
-    released row: numbers above the released median are to be at least, others at most as great,
-    categories equal; kept where they select this row alone of all released ones.
-
-    The baseline makes the same comparisons with values drawn at random from the released range. A
-    control group that is larger than the original counts as all its parts of the original's size;
-    the rate of a smaller one is scaled up as the attack's own is between parts of that size and the
-    whole.
+    About one attribute: equal to a value of one released row, at most the least, at least the
+    greatest. Or about all ``together``, from a row that they alone select: at least what is above
+    the median, at most other numbers, equal categories. The baseline compares with values drawn at
+    random. A larger control group counts as all its parts of the original's size; a smaller one's
+    rate is scaled up.
     """
     original, protected = setting.original, setting.protected
     generator = setting.generator(f"singling out {together}")
@@ -190,8 +183,5 @@ def _on_control(
 
 
 def chance_of_one(counts: ArrayLike, n_records: int, n_drawn: int) -> Floats:
-    """Return the chance that a predicate selects exactly one of the records drawn, by its count.
-
-    It is C(n_records - count, n_drawn - 1) count/C(n_records, n_drawn).
-    """
+    """Return the chance that one drawn is selected: C(n - count, drawn - 1) count/C(n, drawn)."""
     return np.asarray(scipy.stats.hypergeom.pmf(1, n_records, counts, n_drawn))
