@@ -1,15 +1,13 @@
 """The pages: for the custodian, and for the public."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import stands_alone
 from microveil.guarantee import Guarantee
 from microveil.guarantee.guarantee import statement_of
 from microveil.measures.assessment import Assessment
-from microveil.measures.attacks.outcome import AttackReport
 from microveil.measures.key_figures import promised
 from microveil.measures.registry import measured_publicly
 from microveil.measures.showing import part_of
@@ -55,6 +53,7 @@ WARNING = (
     "keep it as the original is kept."
 )
 TOP = 2
+REPEATS = "Other releases of the same people"
 UNCOUNTED = (
     "No population was named, so no ledger records this release, and repeats are not counted. "
     "Every further release of the same people adds to what this one reveals, a rerun of the same "
@@ -73,8 +72,6 @@ def custodian_report(
     original: Any,
     assessment: Assessment | None = None,
     *,
-    attacks: AttackReport | None = None,
-    empirical: Sequence[EmpiricalAudit] = (),
     units: Mapping[str, str] | None = None,
 ) -> str:
     """Write the page that shows a release's custodian all there is to know of it.
@@ -82,9 +79,7 @@ def custodian_report(
     ``units`` say what an attribute's numbers count, "EUR" for example. An original that cannot be
     the table protected is refused; whether its values are, cannot be known from a release.
     """
-    subject = subject_of(
-        release, original, assessment, attacks=attacks, empirical=tuple(empirical), units=units
-    )
+    subject = subject_of(release, original, assessment, units)
     return page(
         "custodian.html",
         interactive=True,
@@ -105,7 +100,7 @@ def first_screen(subject: Subject) -> dict[str, Any]:
         "charts": [
             ("Columns, the worst first", columns, [worst]),
             ("Pairs of columns", moved_pairs_chart(subject), [lost, *kept]),
-            (near, found_again_chart(subject.assessment, subject.attacks), [found]),
+            (near, found_again_chart(subject.assessment), [found]),
         ],
     }
 
@@ -130,9 +125,19 @@ def _parts(subject: Subject) -> dict[str, Any]:
         "margins": margins_words(subject.columns),
         "pairs": pairs_parts(subject),
         "risk": risk_parts(subject),
-        "guarantee": [*folded(statement_of(release.guarantee.to_dict())), *repeats_parts(subject)],
+        "guarantee": [
+            *folded(statement_of(release.guarantee.to_dict())),
+            fold(REPEATS, [_repeats(subject)]),
+        ],
         "appendix": appendix_parts(subject),
     }
+
+
+def _repeats(subject: Subject) -> Block:
+    """Say what the releases of the same people come to, as far as that is known."""
+    if (counted := subject.manifest.get("ledger")) is not None:
+        return items(counted["in_words"])
+    return paragraph(UNCOUNTED if subject.release.population is None else UNWRITTEN)
 
 
 def _other_columns(subject: Subject) -> list[Block]:
@@ -143,26 +148,23 @@ def _other_columns(subject: Subject) -> list[Block]:
 
 
 @stands_alone
-def publishable_report(
-    release: Release, *, units: Mapping[str, str] | None = None, interactive: bool = False
-) -> str:
+def publishable_report(release: Release) -> str:
     """Write the page that may go with a release: its guarantee and its distributions.
 
     Of a new table also what was measured with noise, and how far that can be off. Nothing is
     taken from the manifest, the notes or the original: whoever has the release, its guarantee and
-    its measurements could have written this page. It runs nothing, unless charts are to answer to
-    the mouse.
+    its measurements could have written this page. It runs nothing.
     """
     guarantee = release.guarantee
     table = open_table(release.data, release.codes)
     known = known_of(release)
     margins = margins_by_name(known, declared_only=True)
-    columns = columns_of(guarantee.attributes, table, None, units or {}, margins=margins)
+    columns = columns_of(guarantee.attributes, table, None, {}, margins=margins)
     names = [terms.name for terms in guarantee.attributes]
     measured = list(measured_publicly(table, names).values())
     return page(
         "public.html",
-        interactive=interactive,
+        interactive=False,
         title=f"A release by {guarantee.method}, and what it guarantees",
         warning=SEEDED if guarantee.randomness == "seeded" else None,
         first=_promise(guarantee, table.n_records),
@@ -195,14 +197,6 @@ def folded(document: Document) -> list[Block]:
     return blocks
 
 
-def repeats_parts(subject: Subject) -> list[Block]:
-    """Say what the releases of the same people come to, as far as that is known."""
-    counted = subject.manifest.get("ledger")
-    said = UNCOUNTED if subject.release.population is None else UNWRITTEN
-    body = paragraph(said) if counted is None else items(counted["in_words"])
-    return [fold("Other releases of the same people", [body])]
-
-
 def appendix_parts(subject: Subject) -> list[Block]:
     """Return the parts, each folded."""
     parts = {
@@ -232,7 +226,7 @@ def _measures(subject: Subject) -> Iterator[Block]:
 
 
 def _audit(subject: Subject) -> Iterator[Block]:
-    """Tabulate what the release really spends at vector scope, and what runs have shown."""
+    """Tabulate what the release really spends at vector scope."""
     audit = subject.manifest.get("audit")
     # Of a new table there are no centroids, and what it spends is promised.
     if not subject.release.guarantee.is_synthetic:
@@ -240,26 +234,6 @@ def _audit(subject: Subject) -> Iterator[Block]:
             yield from _spent(subject, audit)
         else:
             yield paragraph("This release carries no audit.")
-    if subject.empirical:
-        confidence = number(100 * subject.empirical[0].confidence)
-        yield paragraph(f"Lower bounds on epsilon that runs have shown, at {confidence} % each:")
-        yield tabulated(
-            ["attribute and scope", "claimed", "exact audit", "shown", "runs", "the claim is"],
-            [
-                [
-                    f"{found.attribute}, {scope} scope",
-                    "not covered" if finding.claimed is None else rounded_up(finding.claimed),
-                    _loss(finding.exact),
-                    f"at least {number(finding.lower_bound, 4)}",
-                    f"{found.runs:,}",
-                    "CONTRADICTED"
-                    if finding.contradicts
-                    else "not contradicted, which proves nothing",
-                ]
-                for found in subject.empirical
-                for scope, finding in found.scopes.items()
-            ],
-        )
 
 
 def _spent(subject: Subject, audit: dict[str, Any]) -> Iterator[Block]:

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from microveil.measures.assessment import Assessment
-from microveil.measures.attacks.outcome import AttackReport
-from microveil.measures.base import Figure
 from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS, ClosestRecords
 from microveil.measures.distributions import TWO_WAY, TotalVariation
-from microveil.measures.estimates import in_percent
 from microveil.measures.findings import linkage_found
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.neighbourhoods import NEIGHBOURHOODS
@@ -135,18 +132,11 @@ def _measured_table(pair: PairTable) -> Fold:
     return fold(f"{one} and {other}: the measured table", blocks)
 
 
-def found_again_chart(assessment: Assessment, attacks: AttackReport | None) -> Chart | None:
-    """Chart the strongest linkage, and attacks, beside chance; else the closest records."""
-    linked, found = assessment.strongest_linkage, dict[str, Figure]()
+def found_again_chart(assessment: Assessment) -> Chart | None:
+    """Chart the strongest linkage beside chance; else the closest records."""
+    linked, closest = assessment.strongest_linkage, assessment.measured.get(CLOSEST.id)
     if linked is not None and linked.figure is not None:
-        found[linked.measure.head] = linked.figure
-    for outcome in () if attacks is None else attacks.outcomes:
-        if outcome.n_attacks:
-            base = outcome.control or outcome.baseline
-            found[outcome.name] = in_percent(outcome.success, base)
-    if found:
-        return found_chart(found, "found again, % (tick: by chance)")
-    closest = assessment.measured.get(CLOSEST.id)
+        return found_chart({linked.measure.head: linked.figure}, "found again, % (tick: by chance)")
     if closest is None or closest.value is None or closest.figure is None:
         return None
     title = "distance to the closest record (tick: of people left out)"
@@ -154,17 +144,16 @@ def found_again_chart(assessment: Assessment, attacks: AttackReport | None) -> C
 
 
 def risk_parts(subject: Subject) -> list[Block]:
-    """Show linkage, odds of categories, neighbours and attacks, each beside its baseline."""
-    assessment, attacks = subject.assessment, subject.attacks
+    """Show linkage, odds of categories and neighbours, each beside its baseline."""
+    assessment = subject.assessment
     linked = [one for one in assessment.of(RECORD_LINKAGE) if one.figure is not None]
-    not_attacked = "No further attacks were carried out for this page."
     return [
         paragraph(NO_PROMISE),
         *(part_of(RECORD_LINKAGE, linked)[1:] or (paragraph(_why_not_linked(subject)),)),
         *_closest(assessment),
         *_odds(subject),
         *_neighbours(assessment),
-        *((paragraph(not_attacked),) if attacks is None else attacks.document().blocks[1:]),
+        paragraph("No further attacks were carried out for this page."),
     ]
 
 

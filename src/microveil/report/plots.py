@@ -130,7 +130,7 @@ def _first(assessment: Assessment) -> Chart:
     variation: TotalVariation | None = assessment.result(TWO_WAY.id)
     if variation is not None and len(variation.names) > 1:
         charts.append(pairs_chart(variation.names, variation.of_pairs))
-    found = found_again_chart(assessment, None)
+    found = found_again_chart(assessment)
     return _beside(charts + ([] if found is None else [found]), across=3)
 
 

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import DataError
 from microveil.guarantee import AttributeTerms
 from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment
-from microveil.measures.attacks.outcome import AttackReport
 from microveil.measures.opening import codes_in_release
 from microveil.measures.values import Floats, Whole
 from microveil.protect.release import Release
@@ -90,13 +88,10 @@ def columns_of(
     margins: Mapping[str, ColumnMargins] | None = None,
 ) -> tuple[Column, ...]:
     """Return the protected attributes of a release; on a public page without an original."""
-    known = margins or {}
-    columns = (
-        _column(entry, protected, original, units, steps or {})
-        for entry in terms
-        if entry.name in protected.names  # a column of which nothing was learnt is left out
-    )
-    return tuple(replace(own, margins=known.get(own.name)) for own in columns)
+    # A column of which nothing was learnt is left out.
+    made = (one for one in terms if one.name in protected.names)
+    columns = (_column(one, protected, original, units, steps or {}) for one in made)
+    return tuple(replace(own, margins=(margins or {}).get(own.name)) for own in columns)
 
 
 def _column(
@@ -211,8 +206,6 @@ class Subject:
     columns: tuple[Column, ...]  # the protected attributes, before and after
     assessment: Assessment
     n_released: int  # rows of the release; a new table may have more than the original
-    attacks: AttackReport | None = None
-    empirical: tuple[EmpiricalAudit, ...] = ()
     not_released: tuple[str, ...] = ()  # columns of the original that are not in the release
     # What was measured of pairs of attributes; None where nothing was.
     pairs: MeasuredTables | None = None
@@ -245,9 +238,6 @@ def subject_of(
     release: Release,
     original: Any,
     assessment: Assessment | None = None,
-    *,
-    attacks: AttackReport | None = None,
-    empirical: tuple[EmpiricalAudit, ...] = (),
     units: Mapping[str, str] | None = None,
 ) -> Subject:
     """Read both tables, and refuse an original that cannot be the one protected."""
@@ -264,8 +254,6 @@ def subject_of(
         columns=columns,
         assessment=replace(found, guarantee=release.guarantee),
         n_released=after.n_records,
-        attacks=attacks,
-        empirical=empirical,
         not_released=tuple(name for name in before.names if name not in after.names),
         pairs=measured_tables(known, after, before, MOST_PAIR_TABLES),
     )
