@@ -18,11 +18,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
+from microveil.measures.estimates import mean_of
 from microveil.measures.learning import (
     classification_task,
     compare_classification,
     f_measures,
-    mean_over_seeds,
     threshold_classes,
 )
 from microveil.measures.values import plain
@@ -279,7 +279,7 @@ def test_a_class_without_a_test_record_has_no_figure():
 
 def test_one_seed_has_no_interval():
     """And no spread."""
-    assert plain(mean_over_seeds([0.5])) == {
+    assert plain(mean_of([0.5])) == {
         "value": 0.5, "interval": [None, None], "standard_deviation": None,
     }  # fmt: skip
 

@@ -134,11 +134,9 @@ def read_choice(text: Any, parts: Any = None) -> Choice:
     name, *steps = str(text).strip().split(":")
     if name == PARTS and not steps:
         if parts is None:
-            raise RequestError(
-                f"method '{PARTS}'",
-                "it stands for the parts of a recipe, and there are none",
-                "pass parts=[microveil.part(...), ...], or a recipe with [[parts]]",
-            )
+            rule = "it stands for the parts of a recipe, and there are none"
+            remedy = "pass parts=[microveil.part(...), ...], or a recipe with [[parts]]"
+            raise RequestError(f"method '{PARTS}'", rule, remedy)
         return Choice(parts=read_parts(parts))
     if name not in METHODS:
         raise RequestError(
@@ -281,11 +279,8 @@ def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) ->
     for choice in choices:
         other = known.setdefault(choice.chosen(arguments), choice)
         if other is not choice:
-            raise RequestError(
-                "methods",
-                f"{other} and {choice} are the same: a step that is not named has its default",
-                "leave one of them out",
-            )
+            rule = f"{other} and {choice} are the same: a step that is not named has its default"
+            raise RequestError("methods", rule, "leave one of them out")
 
 
 def read_sizes(given: Any) -> tuple[int, ...]:

@@ -87,11 +87,8 @@ class Reading:
         attributes = [column.attribute for column in prepared.columns]
         names = tuple(attribute.name for attribute in attributes if attribute.kind.is_ranked)
         if needs_numbers and not names:
-            raise DataError(
-                "attributes",
-                "there is no numeric attribute among them to measure by",
-                "name one among the attributes to protect",
-            )
+            rule = "there is no numeric attribute among them to measure by"
+            raise DataError("attributes", rule, "name one among the attributes to protect")
         cells = {column.attribute: _as_read(prepared.table, column) for column in prepared.columns}
         return cls(prepared=prepared, names=names, original=Records.of(cells))
 
@@ -133,11 +130,9 @@ class Analyst:
     def __init__(self, asked: Analyses, reading: Reading, *, linkage: bool, unpaired: bool) -> None:
         self._asked, self._reading, self._names = asked, reading, reading.names
         if asked.propensity and not reading.names:
-            raise RequestError(
-                "propensity",
-                "a comparison measures it by numbers, and no protected attribute is one",
-                "leave it out, or protect a numeric attribute too",
-            )
+            rule = "a comparison measures it by numbers, and no protected attribute is one"
+            remedy = "leave it out, or protect a numeric attribute too"
+            raise RequestError("propensity", rule, remedy)
         self._original = self._columns(reading.original)
         self._kept = _variables(asked, reading)
         self._task, classes = None, dict[str, NDArray[Any]]()
@@ -276,11 +271,9 @@ def _variables(asked: Analyses, reading: Reading) -> Columns:
     check_columns(table, asked.variables, "original")
     for name in asked.variables:
         if name not in reading.names and name not in kept:
-            raise RequestError(
-                f"formula, column '{name}'",
-                "a release has only what is protected, as numbers, and what is kept",
-                f"protect '{name}', or pass it in keep",
-            )
+            rule = "a release has only what is protected, as numbers, and what is kept"
+            remedy = f"protect '{name}', or pass it in keep"
+            raise RequestError(f"formula, column '{name}'", rule, remedy)
     return {n: column_of(table, n) for n in asked.variables if n not in reading.names}
 
 

@@ -36,9 +36,10 @@ from microveil.compare.store import opened
 from microveil.errors import RequestError
 from microveil.files.disk import written_text
 from microveil.guarantee import Model
-from microveil.measures.estimates import mean_with_reach
+from microveil.measures.estimates import mean_of
 from microveil.measures.linkage import CHANCE
 from microveil.measures.registry import MEASURES
+from microveil.measures.values import plain
 from microveil.text.document import Document, Heading, Items, heading
 from microveil.text.notebook import as_html
 
@@ -129,18 +130,13 @@ class Comparison:
         )
         if risk not in risks_of(self.summary.columns):
             known = ", ".join(risks_of(MEASURES))
-            raise RequestError(
-                f"risk '{risk}'",
-                "it was not measured",
-                f"compare with linkage=True, and choose from {known}",
-            )
+            rule = "it was not measured"
+            remedy = f"compare with linkage=True, and choose from {known}"
+            raise RequestError(f"risk '{risk}'", rule, remedy)
         chart = maps.comparison_chart(self, risk)
         if chart is None:
-            raise RequestError(
-                "map",
-                "no configuration has both a finite loss and a risk",
-                "see why in the comparison's answer",
-            )
+            rule = "no configuration has both a finite loss and a risk"
+            raise RequestError("map", rule, "see why in the comparison's answer")
         return drawing.altair_chart(chart)
 
     def __repr__(self) -> str:
@@ -166,8 +162,8 @@ class Comparison:
         return {
             "schema": 2,
             "description": dict(self.description),
-            "summary": _plain_rows(self.summary),
-            "frontier": _plain_rows(self.frontier),
+            "summary": plain(self.summary.to_dicts()),
+            "frontier": plain(self.frontier.to_dicts()),
             "answer": self.answer,
         }
 
@@ -254,10 +250,10 @@ def mean_with_interval(
         return None, None, None
     if not drawn:  # alike in every run
         return (float(figures[0]),) * 3
-    mean, half, _ = mean_with_reach(figures, CONFIDENCE)
-    if len(figures) == 1 or not math.isfinite(mean):
-        return mean, None, None
-    return mean, max(lowest, mean - half), min(highest, mean + half)
+    mean = mean_of(figures, CONFIDENCE)
+    if len(figures) == 1 or not math.isfinite(mean.value):
+        return mean.value, None, None
+    return mean.value, max(lowest, mean.interval[0]), min(highest, mean.interval[1])
 
 
 def flat(table: polars.DataFrame) -> polars.DataFrame:
@@ -266,16 +262,6 @@ def flat(table: polars.DataFrame) -> polars.DataFrame:
         return table
     ids = polars.col("conditions").list.eval(polars.element().struct.field("id"))
     return table.with_columns(ids.list.join(" "))
-
-
-def _plain_rows(table: polars.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in row.items()
-        }
-        for row in table.to_dicts()
-    ]
 
 
 def beaten(

@@ -102,11 +102,8 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
                 folder.chmod(0o700)
             held.enter_context(locked(folder / LOCK, wait=False))
         except TimeoutError:
-            raise FileError(
-                str(folder),
-                "another process is writing a comparison there",
-                "wait for it, or choose another folder",
-            ) from None
+            rule = "another process is writing a comparison there"
+            raise FileError(str(folder), rule, "wait for it, or choose another folder") from None
         except OSError as error:
             raise _refused(folder, error) from None
         begun = described(folder)
@@ -138,11 +135,8 @@ def described(folder: Path) -> dict[str, Any] | None:
 def _check_empty(folder: Path) -> None:
     ours = (LOCK, f".{DESCRIPTION}.part")
     if any(entry.name not in ours for entry in folder.iterdir()):
-        raise FileError(
-            str(folder),
-            "it must be empty or hold a comparison, and it holds something else",
-            "choose another folder",
-        )
+        rule = "it must be empty or hold a comparison, and it holds something else"
+        raise FileError(str(folder), rule, "choose another folder")
 
 
 def _check_same(folder: Path, begun: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
@@ -157,11 +151,9 @@ def _check_same(folder: Path, begun: Mapping[str, Any], asked: Mapping[str, Any]
     for name in (*asked, *begun):
         same = one == other if name == "measures" else begun.get(name) == asked.get(name)
         if not same:
-            raise FileError(
-                str(folder),
-                f"a comparison was begun there that differs in {IN_WORDS.get(name, name)}",
-                "ask for the same to continue it, or choose another folder",
-            )
+            rule = f"a comparison was begun there that differs in {IN_WORDS.get(name, name)}"
+            remedy = "ask for the same to continue it, or choose another folder"
+            raise FileError(str(folder), rule, remedy)
 
 
 def _measures(description: Mapping[str, Any]) -> dict[str, Any]:

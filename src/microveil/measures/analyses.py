@@ -1,8 +1,8 @@
 """The analyses that a table is put through to see whether they still come out, as arguments."""
 
 import datetime
-import importlib
 import math
+import pkgutil
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from microveil.errors import DataError, RequestError
 from microveil.measures.formula import parse_formula
 from microveil.measures.learning import threshold_classes
+from microveil.measures.values import library
 from microveil.schema import EPOCH, Kind, written
 from microveil.table import Column, Table, check_columns, column_of, numbers_of
 
@@ -76,11 +77,9 @@ class Analyses:
         values = categories_of(table, self.classes)
         missing = values == "" if values.dtype.kind == "U" else np.isnan(values)
         if len(np.unique(values[~missing])) > MOST_CLASSES:
-            raise DataError(
-                "classes",
-                f"the class attribute must have at most {MOST_CLASSES} classes",
-                "pass a threshold to make two of a number, or name another attribute",
-            )
+            rule = f"the class attribute must have at most {MOST_CLASSES} classes"
+            remedy = "pass a threshold to make two of a number, or name another attribute"
+            raise DataError("classes", rule, remedy)
         return values
 
 
@@ -92,11 +91,9 @@ def categories_of(table: Table, name: str) -> Column:
     numbers = table.numbers(name)
     values, different = np.unique(numbers.values, return_inverse=True)
     if kind is Kind.WHOLE and len(np.unique(values.astype(np.float64))) < len(values):
-        raise DataError(
-            f"column '{name}'",
-            "its whole numbers are too large to be told apart as categories",
-            "write the column as text, or for classes pass a threshold",
-        )
+        rule = "its whole numbers are too large to be told apart as categories"
+        remedy = "write the column as text, or for classes pass a threshold"
+        raise DataError(f"column '{name}'", rule, remedy)
     if kind not in {Kind.DATE, Kind.BOOLEAN}:
         return numbers_of(table, name)
     names = [_named(value, kind) or "" for value in values.tolist()]
@@ -119,35 +116,19 @@ def _named(value: float, kind: Kind) -> str | None:
 
 def named_classifier(name: str) -> Any:
     """Make a classifier of scikit-learn, and of nothing else, with its settings by default."""
+    base, made = library("sklearn.base", "estimator"), None
     try:
-        base = importlib.import_module("sklearn.base")
-    except ImportError:
-        raise RequestError(
-            "estimator",
-            "it needs scikit-learn, which is not installed",
-            "install it with: pip install 'microveil[report]'",
-        ) from None
-    made = _made(name)
+        if name.startswith("sklearn.") and "._" not in name:
+            found = pkgutil.resolve_name(name)
+            is_own = isinstance(found, type) and found.__module__.startswith("sklearn.")
+            made = found() if is_own else None
+    except Exception:  # noqa: BLE001, S110 -- a module or a class may raise anything
+        pass
     if made is None or not base.is_classifier(made):
-        raise RequestError(
-            f"estimator '{name}'",
-            "it must be the full name of a classifier of scikit-learn that needs no arguments",
-            "pass for example sklearn.linear_model.LogisticRegression",
-        )
+        rule = "it must be the full name of a classifier of scikit-learn that needs no arguments"
+        remedy = "pass for example sklearn.linear_model.LogisticRegression"
+        raise RequestError(f"estimator '{name}'", rule, remedy)
     return made
-
-
-def _made(name: str) -> Any:
-    """Return an object of a public class inside of scikit-learn; None if there is none."""
-    root, *parts = name.split(".")
-    if root != "sklearn" or not parts or any(part[:1] in {"", "_"} for part in parts):
-        return None
-    try:
-        found = getattr(importlib.import_module(".".join([root, *parts[:-1]])), parts[-1], None)
-        inside = isinstance(found, type) and found.__module__.partition(".")[0] == "sklearn"
-        return found() if inside and found is not None else None
-    except Exception:  # noqa: BLE001 -- a module that is looked for, or a class, may raise anything
-        return None
 
 
 def _finite(threshold: Any) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.opening import Opened
+from microveil.measures.values import as_json
 from microveil.table import Table, check_columns
 from microveil.table.table import numbered_alike
 from microveil.text import listed
@@ -32,13 +33,9 @@ class EquivalenceClasses:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
-        return {
-            "n_records": self.n_records,
-            "n_classes": self.n_classes,
-            "smallest": self.smallest,
-            "records_in_classes_under": {str(size): count for size, count in self.below},
-            **({"counts_units": True} if self.counts_units else {}),
-        }
+        found = as_json(self) | {"below": {str(size): count for size, count in self.below}}
+        found["records_in_classes_under"] = found.pop("below")
+        return {name: own for name, own in found.items() if own is not False}
 
 
 def equivalence_classes(
@@ -79,14 +76,7 @@ class Anonymity:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
-        return {
-            **({} if self.unit is None else {"unit": self.unit}),
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "released": list(self.released),
-            "original": self.original.to_dict(),
-            "original_in_released": self.original_in_released.to_dict(),
-            "protected": self.protected.to_dict(),
-        }
+        return {name: own for name, own in as_json(self).items() if own is not None}
 
     def show(self) -> tuple[Block, ...]:
         """Tabulate the counts, and say what is counted."""

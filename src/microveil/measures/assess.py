@@ -182,11 +182,9 @@ def assess(
     )
     tables = tables_of(both, compared, asked)
     if not tables.compared:
-        raise DataError(
-            "tables",
-            "they have no attribute in common to compare",
-            "pass a table and its release, whose columns have the same names",
-        )
+        rule = "they have no attribute in common to compare"
+        remedy = "pass a table and its release, whose columns have the same names"
+        raise DataError("tables", rule, remedy)
     known = both.of_role(Role.QUASI_IDENTIFIER)
     if quasi_identifiers or not {*known} & {*both.protected.names}:
         known = named(quasi_identifiers or ())
@@ -246,11 +244,9 @@ def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:
     """Refuse what was asked for and needs pairs that there are not."""
     for measure in () if paired else MEASURES.values():
         if measure.asked_by != "linkage" and measure.needs_pairs and asked.get(measure.asked_by):
-            raise RequestError(
-                measure.asked_by,
-                f"what it asks for, the {measure.label}, needs records in the same order",
-                "leave it out, or assess the release before its rows are shuffled",
-            )
+            rule = f"what it asks for, the {measure.label}, needs records in the same order"
+            remedy = "leave it out, or assess the release before its rows are shuffled"
+            raise RequestError(measure.asked_by, rule, remedy)
 
 
 def _rules(both: Opened, rules: Iterable[str] | None) -> tuple[RecordRule, ...] | None:

@@ -285,11 +285,8 @@ def _columns(both: Opened, name: str, wanted: Iterable[str] | None) -> list[Floa
 def _numbers(table: Table, name: str, side: str) -> Floats:
     values = numbers_of(table, name)
     if np.any(np.abs(values) > LARGEST_VALUE):
-        raise DataError(
-            f"attribute '{name}' of the {side} table",
-            "numbers must be finite and at most 1e140 in size",
-            "leave such records out",
-        )
+        rule = "numbers must be finite and at most 1e140 in size"
+        raise DataError(f"attribute '{name}' of the {side} table", rule, "leave such records out")
     return values
 
 
@@ -300,11 +297,9 @@ def _part(names: list[str], part: Iterable[str], place: str) -> list[str]:
         raise RequestError(place, "it must name an attribute", "name one, or leave it out")
     for name in chosen:
         if name not in names:
-            raise RequestError(
-                f"{place}, attribute '{name}'",
-                "it is not among the attributes that all tables have and that take part",
-                "check its spelling, or name it in attributes",
-            )
+            rule = "it is not among the attributes that all tables have and that take part"
+            remedy = "check its spelling, or name it in attributes"
+            raise RequestError(f"{place}, attribute '{name}'", rule, remedy)
     return chosen
 
 

@@ -140,11 +140,9 @@ def compare_corrected(both: Opened) -> dict[str, CorrectedComparison]:
     original, protected, guarantee = both.original, both.protected, both.guarantee
     names = () if guarantee is None else randomised_attributes(guarantee)
     if guarantee is None or not names:
-        raise RequestError(
-            "corrected",
-            "shares are corrected by the matrix that the guarantee of a release by pram states",
-            "pass such a release with its guarantee (for files, guarantee.json beside it)",
-        )
+        rule = "shares are corrected by the matrix that the guarantee of a release by pram states"
+        remedy = "pass such a release with its guarantee (for files, guarantee.json beside it)"
+        raise RequestError("corrected", rule, remedy)
     found = {}
     for terms in guarantee.attributes:
         if terms.name not in names or terms.name not in protected.names:

@@ -102,15 +102,24 @@ def median_of(values: Floats, confidence: float = 0.95) -> Median:
     return Median(value=float(np.median(in_order)), interval=ends, n=n)
 
 
-def mean_with_reach(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Return a mean, the reach of Student's interval, and the deviation; NaN of a single value."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """A mean, Student's confidence interval of it, and the deviation; NaN of a single value."""
+
+    value: float  # NaN where a value is undefined
+    interval: tuple[float, float]
+    standard_deviation: float
+
+
+def mean_of(values: ArrayLike, confidence: float = 0.95) -> Mean:
+    """Average independent values."""
     array = np.asarray(values, dtype=np.float64)
     mean, deviation, reach = float(array.mean()), math.nan, math.nan
     if len(array) > 1 and math.isfinite(mean):
         deviation = float(array.std(ddof=1))
         quantile = float(scipy.special.stdtrit(len(array) - 1, (1 + confidence) / 2))
         reach = quantile * deviation / math.sqrt(len(array))
-    return mean, reach, deviation
+    return Mean(value=mean, interval=(mean - reach, mean + reach), standard_deviation=deviation)
 
 
 def in_percent(found: Estimate, beside: Estimate) -> Figure:

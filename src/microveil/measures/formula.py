@@ -14,7 +14,7 @@ import numpy as np
 
 from microveil.errors import DataError, RequestError
 from microveil.measures.models import Attributes, of_one_kind
-from microveil.measures.values import Floats
+from microveil.measures.values import Floats, library
 
 WORD = r"[^\W\d][\w.]*"
 NAME = rf"(?:`[^`]+`|{WORD})"
@@ -82,11 +82,8 @@ def parse_formula(text: str) -> Formula:
         raise RequestError("formula", "it cannot be read", REMEDY)
     products = re.findall(PRODUCT, found[2])
     if any(len(re.findall(FACTOR, product)) > MOST_FACTORS for product in products):
-        raise RequestError(
-            "formula",
-            f"a product may have at most {MOST_FACTORS} attributes",
-            "write out the terms that matter: A + B + A:B",
-        )
+        rule = f"a product may have at most {MOST_FACTORS} attributes"
+        raise RequestError("formula", rule, "write out the terms that matter: A + B + A:B")
     numbers: dict[str, str] = {}
 
     def numbered(match: re.Match[str]) -> str:
@@ -109,14 +106,7 @@ def parse_formula(text: str) -> Formula:
 
 
 def _formulaic() -> Any:
-    try:
-        return importlib.import_module("formulaic")
-    except ImportError:
-        raise RequestError(
-            "formula",
-            "it needs formulaic, which is not installed",
-            "install it with: pip install 'microveil[report]'",
-        ) from None
+    return library("formulaic", "formula")
 
 
 def coded_designs(

@@ -6,7 +6,6 @@ F-measures, the harmonic mean of precision and recall, stand beside those of the
 trained on the original, and of the one guess for everybody that was right most often in training.
 """
 
-import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,10 +28,10 @@ from microveil.measures.base import (
     Takes,
     result_in,
 )
-from microveil.measures.estimates import mean_with_reach
+from microveil.measures.estimates import Mean, mean_of
 from microveil.measures.models import Attributes, checked_attributes, complete_records, indicators
 from microveil.measures.showing import figures
-from microveil.measures.values import Floats, Whole, as_json
+from microveil.measures.values import Floats, Whole, as_json, library
 from microveil.text.document import Block
 
 CONFIDENCE = 0.95
@@ -46,11 +45,9 @@ def threshold_classes(
     """Make two classes of numbers, the lower with the threshold in it; "" is missing."""
     column = checked_attributes({"class attribute": values}, "original data")["class attribute"]
     if column.dtype.kind == "U":
-        raise DataError(
-            "class attribute",
-            "a threshold needs numbers",
-            "leave the threshold out: every category is a class then",
-        )
+        rule = "a threshold needs numbers"
+        remedy = "leave the threshold out: every category is a class then"
+        raise DataError("class attribute", rule, remedy)
     called = f"{threshold:.15g}" if named is None else named
     names = np.where(column > threshold, f"> {called}", f"<= {called}")
     return np.where(np.isnan(column), "", names)
@@ -99,11 +96,8 @@ class ClassificationTask:
             usable = np.flatnonzero(complete & (own >= 0))
             train = usable[: len(usable) * TRAINED_ON // 100]
         if not len(train):
-            raise DataError(
-                "protected data",
-                "no record to train on is without a missing cell",
-                "leave attributes with many missing cells out",
-            )
+            rule = "no record to train on is without a missing cell"
+            raise DataError("protected data", rule, "leave attributes with many missing cells out")
         trained, tested = self._matrix(columns, train), self._matrix(self.original, self.test)
         try:
             model = _seeded(self.estimator, seed).fit(trained, own[train])
@@ -113,11 +107,9 @@ class ClassificationTask:
         except Exception:  # noqa: BLE001, S110 -- any class may be passed, which may raise anything
             pass
         # The message of a library may hold values, so it is not passed on.
-        raise RequestError(
-            "estimator",
-            "the classifier cannot be trained on these records",
-            "pass one that takes numbers, or scale them in a scikit-learn pipeline",
-        )
+        rule = "the classifier cannot be trained on these records"
+        remedy = "pass one that takes numbers, or scale them in a scikit-learn pipeline"
+        raise RequestError("estimator", rule, remedy)
 
     def majority(self) -> Whole:
         """Return the most frequent class of training as the guess for every record to test on."""
@@ -131,11 +123,9 @@ class ClassificationTask:
         """Return the classes of another table as those of the original, -1 for what is none."""
         (column,) = checked_attributes({"class": classes}, "protected data").values()
         if (column.dtype.kind, len(column)) != (self.values.dtype.kind, n_records):
-            raise DataError(
-                "protected data, class attribute",
-                "every record must have a class, as text or as a number as in the original",
-                "write it the same way in both tables",
-            )
+            rule = "every record must have a class, as text or as a number as in the original"
+            remedy = "write it the same way in both tables"
+            raise DataError("protected data, class attribute", rule, remedy)
         place = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
         return np.where(self.values[place] == column, place, -1).astype(np.int64)
 
@@ -155,11 +145,8 @@ def classification_task(
 ) -> ClassificationTask:
     """Set up what is learnt of which records; put both tables into one random order before."""
     if not original:
-        raise DataError(
-            "classes",
-            "there is nothing to learn from beside the class attribute",
-            "compare, or protect, other attributes too",
-        )
+        rule = "there is nothing to learn from beside the class attribute"
+        raise DataError("classes", rule, "compare, or protect, other attributes too")
     columns = checked_attributes({**original}, "original data")
     wanted = checked_attributes({"class attribute": classes}, "original data")
     (column,) = wanted.values()
@@ -167,11 +154,9 @@ def classification_task(
     values, codes = np.unique(column[taking_part], return_inverse=True)
     n_train = len(taking_part) * TRAINED_ON // 100
     if len(np.unique(codes[:n_train])) < 2 or n_train == len(taking_part):
-        raise DataError(
-            "classes",
-            "the records to train on must be of two classes or more, and some be left to test",
-            "put both tables into one random order, or set another threshold",
-        )
+        rule = "the records to train on must be of two classes or more, and some be left to test"
+        remedy = "put both tables into one random order, or set another threshold"
+        raise DataError("classes", rule, remedy)
     all_codes = np.full(len(column), -1, dtype=np.int64)
     all_codes[taking_part] = codes
     return ClassificationTask(
@@ -186,38 +171,27 @@ def classification_task(
     )
 
 
-def _scikit_learn(module: str) -> Any:
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ImportError:
-        raise RequestError(
-            "classification",
-            "it needs scikit-learn, which is not installed",
-            "install it with: pip install 'microveil[report]'",
-        ) from None
-
-
 def _classifier(estimator: Any) -> Any:
     """Return the default classifier, or the one asked for if it is one."""
-    base = _scikit_learn("base")
+    base = library("sklearn.base", "classification")
     if estimator is None:
-        return _scikit_learn("ensemble").RandomForestClassifier(n_estimators=100)
+        return library("sklearn.ensemble", "classification").RandomForestClassifier(
+            n_estimators=100
+        )
     try:
         is_one = isinstance(estimator, base.BaseEstimator) and base.is_classifier(estimator)
     except Exception:  # noqa: BLE001 -- any class may be passed, which may raise anything
         is_one = False
     if not is_one:
-        raise RequestError(
-            "estimator",
-            "it must be a classifier of scikit-learn",
-            "pass one such as RandomForestClassifier(n_estimators=100)",
-        )
+        rule = "it must be a classifier of scikit-learn"
+        remedy = "pass one such as RandomForestClassifier(n_estimators=100)"
+        raise RequestError("estimator", rule, remedy)
     return estimator
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
     """Return a fresh copy of an estimator with every random state in it set."""
-    model = _scikit_learn("base").clone(estimator)
+    model = library("sklearn.base", "classification").clone(estimator)
     names = [name for name in model.get_params() if f"__{name}".endswith("__random_state")]
     return model.set_params(**dict.fromkeys(names, seed))
 
@@ -241,33 +215,18 @@ def text_of_estimator(estimator: object) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeanOverSeeds:
-    """A mean over seeds, and how sure it is."""
-
-    value: float  # the mean; NaN where a value is undefined
-    # Student's confidence interval of the mean; NaN with one seed. It covers the luck of masking
-    # and forest, not that of the sample of people nor of the split.
-    interval: tuple[float, float]
-    standard_deviation: float  # of single seeds; NaN with one
-
-
-def mean_over_seeds(values: ArrayLike) -> MeanOverSeeds:
-    """Average values that differ by their seeds."""
-    mean, reach, deviation = mean_with_reach(values, CONFIDENCE)
-    return MeanOverSeeds(
-        value=mean, interval=(mean - reach, mean + reach), standard_deviation=deviation
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClassComparison:
-    """The F-measure of one class, 0 to 1, over the seeds."""
+    """The F-measure of one class, 0 to 1, over the seeds.
+
+    Intervals cover the luck of masking and forest, not that of the sample of people nor of the
+    split.
+    """
 
     label: str  # name of the class
     n_test: int  # records of the class among those tested
-    protected: MeanOverSeeds  # trained on the protected and on the original records
-    original: MeanOverSeeds
-    loss: MeanOverSeeds  # original less protected, seed by seed
+    protected: Mean  # trained on the protected and on the original records
+    original: Mean
+    loss: Mean  # original less protected, seed by seed
     majority: float  # of the most frequent class as the guess for everybody
 
     def to_dict(self) -> dict[str, Any]:
@@ -332,9 +291,9 @@ def compare_classification(
             ClassComparison(
                 label=label,
                 n_test=int(n_tested[c]),
-                protected=mean_over_seeds(after[:, c]),
-                original=mean_over_seeds(before[:, c]),
-                loss=mean_over_seeds(before[:, c] - after[:, c]),
+                protected=mean_of(after[:, c]),
+                original=mean_of(before[:, c]),
+                loss=mean_of(before[:, c] - after[:, c]),
                 majority=float(majority[c]),
             )
             for c, label in enumerate(task.labels)

@@ -60,11 +60,8 @@ class Sample:
     def __post_init__(self) -> None:
         whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
         if self.size is not None and not (whole and self.size >= 1):
-            raise RequestError(
-                "sample",
-                "it must be a whole number of 1 or more",
-                f"pass sample={SAMPLED} (--sample {SAMPLED})",
-            )
+            rule = "it must be a whole number of 1 or more"
+            raise RequestError("sample", rule, f"pass sample={SAMPLED} (--sample {SAMPLED})")
 
     def positions(self, n_records: int) -> Positions:
         """Return the positions of the records to look for, ascending."""

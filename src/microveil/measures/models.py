@@ -108,22 +108,17 @@ def checked_attributes(table: Mapping[str, ArrayLike], place: str) -> Attributes
             continue
         columns[name] = column.astype(np.float64)
         if np.any(np.abs(columns[name]) > LARGEST_VALUE):
-            raise DataError(
-                f"{place}, '{name}'",
-                "values must be finite and at most 1e140 in size",
-                "leave such records out, or mark the cells as missing",
-            )
+            rule = "values must be finite and at most 1e140 in size"
+            remedy = "leave such records out, or mark the cells as missing"
+            raise DataError(f"{place}, '{name}'", rule, remedy)
     return columns
 
 
 def of_one_kind(name: str, before: NDArray[Any], after: NDArray[Any]) -> None:
     """Refuse a column that is text in one table and numbers in the other."""
     if before.dtype.kind != after.dtype.kind:
-        raise DataError(
-            f"column '{name}'",
-            "it must be text in both tables or numbers in both",
-            "write it the same way in both",
-        )
+        rule = "it must be text in both tables or numbers in both"
+        raise DataError(f"column '{name}'", rule, "write it the same way in both")
 
 
 def complete_records(columns: Attributes) -> Flags:

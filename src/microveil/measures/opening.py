@@ -71,11 +71,8 @@ def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurement
             raise ValueError  # noqa: TRY301 -- reported as what cannot be read is
         return Measurements.from_dict(contents, declared)
     except (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
-        raise FileError(
-            f"{path}",
-            "it must be the measurements.json that was written with the release",
-            "restore it as microveil wrote it, or delete it",
-        ) from None
+        rule = "it must be the measurements.json that was written with the release"
+        raise FileError(f"{path}", rule, "restore it as microveil wrote it, or delete it") from None
 
 
 def codes_in_release(codes: MissingCodes, guarantee: Guarantee | None) -> MissingCodes:
@@ -229,11 +226,8 @@ def _matrix(table: Table, names: list[str], place: str, *, masked: bool) -> Matr
     if largest_of(matrix) > LARGEST_VALUE and masked:
         return usable(np.asarray(matrix))
     if largest_of(matrix) > LARGEST_VALUE:
-        raise DataError(
-            place,
-            "values must be finite and at most 1e140 in size",
-            "leave such records out, or mark the cells as missing",
-        )
+        rule = "values must be finite and at most 1e140 in size"
+        raise DataError(place, rule, "leave such records out, or mark the cells as missing")
     return matrix
 
 

@@ -113,11 +113,9 @@ def _pooled(original: Attributes, protected: Attributes) -> tuple[Attributes, Fl
     complete = [complete_records(table) for table in (original, protected)]
     counts = [int(present.sum()) for present in complete]
     if 0 in counts:
-        raise DataError(
-            "original and protected data",
-            "each must have a record without a missing cell",
-            "leave attributes with many missing cells out",
-        )
+        rule = "each must have a record without a missing cell"
+        remedy = "leave attributes with many missing cells out"
+        raise DataError("original and protected data", rule, remedy)
     pooled = {
         name: np.concatenate([column[complete[0]], protected[name][complete[1]]])
         for name, column in original.items()

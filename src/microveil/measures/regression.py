@@ -165,11 +165,9 @@ def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> tup
     """Return the columns of the formula, of complete records, and how many records are not."""
     columns = checked_attributes({name: table[name] for name in formula.attributes}, place)
     if columns[formula.outcome].dtype.kind == "U":
-        raise DataError(
-            f"{place}, '{formula.outcome}'",
-            "the outcome of a regression must be numbers",
-            "write categories of the outcome as 0 and 1",
-        )
+        rule = "the outcome of a regression must be numbers"
+        remedy = "write categories of the outcome as 0 and 1"
+        raise DataError(f"{place}, '{formula.outcome}'", rule, remedy)
     kept = complete_records(columns)
     return {name: column[kept] for name, column in columns.items()}, int((~kept).sum())
 
@@ -179,17 +177,12 @@ def _estimates(
 ) -> list[CoefficientEstimate]:
     """Fit the model to one table."""
     if len(outcome) <= design.shape[1]:
-        raise DataError(
-            place,
-            "a regression needs more complete records than coefficients",
-            "leave terms out of the formula",
-        )
+        rule = "a regression needs more complete records than coefficients"
+        raise DataError(place, rule, "leave terms out of the formula")
     if logistic and not np.isin(outcome, (0, 1)).all():
-        raise DataError(
-            f"{place}, '{explained}'",
-            "the outcome of a logistic regression must be 0 or 1",
-            "fit it by least squares, or publish the outcome as categories",
-        )
+        rule = "the outcome of a logistic regression must be 0 or 1"
+        remedy = "fit it by least squares, or publish the outcome as categories"
+        raise DataError(f"{place}, '{explained}'", rule, remedy)
     basis = basis_of(design)
     freedom = len(outcome) - basis.rank
     values, errors = (_log_odds if logistic else _least_squares)(basis, outcome)

@@ -141,11 +141,8 @@ def _coded(name: str, before: NDArray[Any], after: NDArray[Any]) -> tuple[Whole,
     of_one_kind(name, before, after)
     values, codes = np.unique(np.concatenate([before, after]), return_inverse=True)
     if len(values) > MOST_LEVELS:
-        raise DataError(
-            f"column '{name}'",
-            f"subgroups are made of columns of at most {MOST_LEVELS} different values",
-            "name another column",
-        )
+        rule = f"subgroups are made of columns of at most {MOST_LEVELS} different values"
+        raise DataError(f"column '{name}'", rule, "name another column")
     if values.dtype.kind == "U":
         return codes, [str(value) or MISSING for value in values]
     return codes, [MISSING if np.isnan(value) else f"{value:.15g}" for value in values]

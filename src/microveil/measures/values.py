@@ -1,5 +1,6 @@
 """Kinds of arrays, samples of records, and values as JSON knows them."""
 
+import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import is_dataclass
@@ -8,9 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.errors import RequestError
+
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
+
+
+def library(module: str, place: str) -> Any:
+    """Import a library that not every installation has."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        name = "scikit-learn" if module.startswith("sklearn") else module
+        rule = f"it needs {name}, which is not installed"
+        remedy = "install it with: pip install 'microveil[report]'"
+        raise RequestError(place, rule, remedy) from None
 
 
 def drawn(n_records: int, most: int, random: np.random.Generator) -> Whole:

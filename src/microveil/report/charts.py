@@ -190,16 +190,14 @@ def pairs_chart(columns: Sequence[str], moved: NDArray[np.float64]) -> Chart:
     return Chart(spec, said)
 
 
-def found_chart(found: Mapping[str, Figure], title: str, *, most: float | None = 100.0) -> Chart:
+def found_chart(name: str, found: Figure, title: str, *, most: float | None = 100.0) -> Chart:
     """Chart what was found, its interval as a line, and beside it what is to be expected."""
-    rows: list[Encoded] = []
-    for name, own in found.items():
-        low, high = own.interval or (own.value, own.value)
-        row = {"name": shortened(name), "found": own.value, "low": low, "high": high}
-        end = max(own.value, high, own.beside or 0.0)
-        rows.append(row | {"chance": own.beside, "end": end, "said": number(own.value, 3)})
-    ends = [end for row in rows for end in (row["high"], row["chance"]) if end is not None]
-    scale = {"domain": [0, max(ends, default=1.0) if most is None else most], "nice": most is None}
+    low, high = found.interval or (found.value, found.value)
+    end = max(found.value, high, found.beside or 0.0)
+    row = {"name": name, "found": found.value, "low": low, "high": high, "chance": found.beside}
+    row |= {"end": end, "said": number(found.value, 3)}
+    furthest = high if found.beside is None else max(high, found.beside)
+    scale = {"domain": [0, furthest if most is None else most], "nice": most is None}
     more = figure_tips(found="found", low="from", high="to", chance="beside it")
     tips = [tip("name", "what"), *more]
 
@@ -213,18 +211,14 @@ def found_chart(found: Mapping[str, Figure], title: str, *, most: float | None =
     tick = layer("tick", at("chance", tooltip=tips), color=var("text"), thickness=2, height=20)
     words = layer("text", at("end", text={"field": "said"}), align="left", dx=6)
     spec = {
-        "data": {"values": rows},
+        "data": {"values": [row]},
         "width": 190,
         "height": {"step": 26},
-        "encoding": {"y": _listed("name", list(found))},
+        "encoding": {"y": _listed("name", [name])},
         "layer": [bar, rule, tick, words],
     }
-    said = [
-        f"{row['name']}: {row['said']}"
-        + ("" if row["chance"] is None else f", beside {number(row['chance'], 3)}")
-        for row in rows
-    ]
-    return Chart(spec, f"{title}. {'; '.join(said)}.")
+    beside = "" if found.beside is None else f", beside {number(found.beside, 3)}"
+    return Chart(spec, f"{title}. {name}: {row['said']}{beside}.")
 
 
 def cells_chart(

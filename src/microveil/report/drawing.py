@@ -6,7 +6,6 @@ What stands alone, as in a notebook, has those of the light scheme.
 
 import base64
 import hashlib
-import importlib
 import json
 import re
 import tomllib
@@ -15,7 +14,7 @@ from importlib import resources
 from importlib.util import find_spec
 from typing import Any
 
-from microveil.errors import RequestError
+from microveil.measures.values import library
 from microveil.text.document import Chart
 from microveil.text.readable import readable
 
@@ -66,17 +65,6 @@ def can_draw() -> bool:
     return find_spec("vl_convert") is not None
 
 
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise RequestError(
-            "report",
-            f"charts are drawn by {name}, which is not installed",
-            "install it with: pip install 'microveil[report]'",
-        ) from None
-
-
 def of_page(chart: Chart) -> dict[str, Any]:
     """Return what Vega-Lite is to draw in the colours of a page, six digits to a figure."""
     spec: dict[str, Any] = _drawable({"config": CONFIG, **chart.spec})
@@ -94,14 +82,22 @@ def _drawable(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
+def _svg(spec: dict[str, Any]) -> str:
+    return str(library("vl_convert", "report").vegalite_to_svg(spec))
+
+
 def svg_of(chart: Chart, prefix: str) -> str:
     """Draw a chart for a page, in whose colours it is."""
-    return _numbered(ROLES.sub("", _library("vl_convert").vegalite_to_svg(of_page(chart))), prefix)
+    return _numbered(
+        ROLES.sub("", library("vl_convert", "report").vegalite_to_svg(of_page(chart))), prefix
+    )
 
 
 def file_of(chart: Chart) -> str:
     """Draw a chart as an SVG that stands alone, and is no wider than where it stands."""
-    drawn = _numbered(_library("vl_convert").vegalite_to_svg(in_light(_drawable(chart.spec))), "c")
+    drawn = _numbered(
+        library("vl_convert", "report").vegalite_to_svg(in_light(_drawable(chart.spec))), "c"
+    )
     return drawn.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
 
 
@@ -113,13 +109,13 @@ def _numbered(drawn: str, prefix: str) -> str:
 
 def altair_chart(chart: Chart) -> Any:
     """Return a chart as Altair's, for notebooks."""
-    return _library("altair").Chart.from_dict(in_light(_drawable(chart.spec)))
+    return library("altair", "report").Chart.from_dict(in_light(_drawable(chart.spec)))
 
 
 @cache
 def programs() -> tuple[str, str]:
     """Return what a page runs: Vega, and what puts its charts in place."""
-    return _library("vl_convert").javascript_bundle(), own_file("start.js")
+    return library("vl_convert", "report").javascript_bundle(), own_file("start.js")
 
 
 @cache

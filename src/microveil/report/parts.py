@@ -136,11 +136,11 @@ def found_again_chart(assessment: Assessment) -> Chart | None:
     """Chart the strongest linkage beside chance; else the closest records."""
     linked, closest = assessment.strongest_linkage, assessment.measured.get(CLOSEST.id)
     if linked is not None and linked.figure is not None:
-        return found_chart({linked.measure.head: linked.figure}, "found again, % (tick: by chance)")
+        return found_chart(linked.measure.head, linked.figure, "found again, % (tick: by chance)")
     if closest is None or closest.value is None or closest.figure is None:
         return None
     title = "distance to the closest record (tick: of people left out)"
-    return found_chart({"released rows": closest.figure}, title, most=None)
+    return found_chart("released rows", closest.figure, title, most=None)
 
 
 def risk_parts(subject: Subject) -> list[Block]:

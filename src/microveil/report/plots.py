@@ -53,11 +53,9 @@ def release_plot(release: Release, asked: tuple[str, ...], original: Any) -> Any
     columns = _columns(release)
     unknown = [name for name in asked if name not in columns]
     if unknown or len(asked) > 2:
-        raise RequestError(
-            "columns",
-            "one or two names of protected columns are charted",
-            "choose from those that the guarantee names as attributes",
-        )
+        rule = "one or two names of protected columns are charted"
+        remedy = "choose from those that the guarantee names as attributes"
+        raise RequestError("columns", rule, remedy)
     if len(asked) == 2:
         return altair_chart(_pair(columns[asked[0]], columns[asked[1]]))
     charts = [own for name in asked or columns for own in distribution_charts(columns[name])]

@@ -103,11 +103,8 @@ def _column(
 ) -> Column:
     name = terms.name
     if original is not None and name not in original.names:
-        raise DataError(
-            f"attribute '{name}'",
-            "the original table has no such column",
-            "pass the table protected",
-        )
+        rule = "the original table has no such column"
+        raise DataError(f"attribute '{name}'", rule, "pass the table protected")
     if not terms.kind.is_numeric:
         after = words_of(protected, name)
         return _categories(name, None if original is None else words_of(original, name), after)

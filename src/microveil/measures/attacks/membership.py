@@ -60,11 +60,8 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
 
 def _control(setting: Setting) -> Records:
     if setting.control is None:
-        raise RequestError(
-            "control",
-            "this can only be told beside people who were not in the original",
-            "pass a table of such people as control",
-        )
+        rule = "this can only be told beside people who were not in the original"
+        raise RequestError("control", rule, "pass a table of such people as control")
     return setting.control
 
 
