@@ -157,9 +157,10 @@ class Records:
             except UnicodeDecodeError as error:
                 line += data.count(b"\n", 0, error.start)
                 raise undecodable(self.path, line, data[error.start :], self.text) from None
-        n_lines = data.count(b"\n")
-        marks = _only(data, b'"\n').replace(b'""', b"")
-        n_records += len(_QUOTED.sub(b"", marks))  # lines inside of values end none
+        n_lines = n_ends = data.count(b"\n")
+        if b'"' in data:  # lines inside of values end no record
+            n_ends = len(_QUOTED.sub(b"", _only(data, b'"\n').replace(b'""', b"")))
+        n_records += n_ends
         self.ends.append((n_records, at + len(data), line + n_lines))
         return data
 

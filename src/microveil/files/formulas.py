@@ -36,11 +36,14 @@ def escaped(frame: pl.DataFrame) -> pl.DataFrame:
         for name, dtype in frame.schema.items()
         if isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
     ]
-    cells = [_escaped_cells(pl.col(name).cast(pl.String)) for name in texts]
+    cells = [_escaped_cells(frame[name].cast(pl.String)) for name in texts]
     names = {name: f"'{name}" for name in frame.columns if begins_like_formula(name.lstrip("'"))}
     return frame.with_columns(cells).rename(names)
 
 
-def _escaped_cells(text: pl.Expr) -> pl.Expr:
-    formula = text.str.contains(_BEGINNING) & ~text.str.contains(f"^'*(?:{HARMLESS})$")
-    return pl.when(formula).then("'" + text).otherwise(text).name.keep()
+def _escaped_cells(text: pl.Series) -> pl.Series:
+    begins = text.str.contains(_BEGINNING)
+    if not begins.any():  # nearly always, and the other look takes as long
+        return text
+    formula = begins & ~text.str.contains(f"^'*(?:{HARMLESS})$")
+    return pl.select(pl.when(formula).then("'" + text).otherwise(text).alias(text.name)).to_series()
