@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.commands import remarks
 from microveil.commands.proposed_columns import Looked, ProposedColumn, proposed_column
 from microveil.commands.request_lines import (
     check_scope,
@@ -38,6 +37,7 @@ from microveil.table import (
     values_repeated,
 )
 from microveil.text.document import Code, Document, Given, items, paragraph, tabulated
+from microveil.text.templates import text_of
 
 WAYS = {
     "missing": "missing, since cells are: the recipe says what else it may be (--missing)",
@@ -205,22 +205,20 @@ def _head(
     unit: str | None,
 ) -> str:
     """Write what comes before the columns."""
-    shown = "".join(c if c.isprintable() else "?" for c in source)
-    # No column can be kept beside rows that are nobody's.
-    head = remarks.HEADER.format(source=shown, kept="" if look.is_for_rows else remarks.KEPT)
-    head += "\n".join(request_lines(request, look.method)) + "\n"
-    if n_declared and not look.accepts:
-        head += remarks.ACCEPT.format(n=n_declared)
-    if unit is not None and "unit" not in request:
-        head += remarks.UNIT.format(name=written(unit))
-    elif "unit" in request and look.method is not None and look.method.uses("max_rows"):
-        head += "" if "max_rows" in request else remarks.MAX_ROWS
-        is_open = "unit_attributes" not in request and not look.is_for_rows
-        head += remarks.UNIT_ATTRIBUTES if is_open else ""
-    if text is not None:
-        entries = (f"{name} = {written(value)}" for name, value in text.entries.items())
-        head += remarks.FILE.format(entries="\n".join(entries))
-    return head if look.is_for_rows else head + remarks.PARTS
+    is_of_units = "unit" in request and look.method is not None and look.method.uses("max_rows")
+    may_copy = is_of_units and not look.is_for_rows
+    entries = {} if text is None else text.entries
+    return text_of(
+        "commands/recipe.jinja",
+        source="".join(c if c.isprintable() else "?" for c in source),
+        is_new=look.is_for_rows,  # no column can be kept beside rows that are nobody's
+        lines=request_lines(request, look.method),
+        n_declared=0 if look.accepts else n_declared,
+        unit=None if unit is None or "unit" in request else written(unit),
+        max_rows=is_of_units and "max_rows" not in request,
+        unit_attributes=may_copy and "unit_attributes" not in request,
+        entries=[f"{name} = {written(value)}" for name, value in entries.items()],
+    )
 
 
 def _entry(look: Looked, name: str, column: ProposedColumn) -> str:

@@ -1,4 +1,4 @@
-"""The words of a proposed recipe: what stands before its columns, and what is said of one.
+"""The words of a proposed recipe: what is said of a column; recipe.jinja has what comes before.
 
 A remark on a column is a comment, as it stands behind a line of the recipe, and a sentence, which
 is read by itself where there is no recipe to be seen.
@@ -9,58 +9,6 @@ from dataclasses import dataclass
 
 from microveil.schema import GivenCode, Kind
 
-HEADER = """\
-# A recipe for microveil, proposed from the columns of {source}. Please confirm every line.
-#
-# role        identifier        left out of the release
-#             quasi-identifier  known to others, helps to find a person: protected
-#             confidential      to be protected
-#             weight            of a survey, left out; "confidential" with bounds protects it like
-#                               any number
-{kept}\
-# type        what the column must hold, now and at every later run
-# resolution  the step to which values are rounded, 0.01 for cents
-# bounds      the domain of the values as it is publicly known: a fact about the attribute,
-#             never the smallest and largest value of the table, which would give two people
-#             away. For you to fill in, in place of the dots.
-# missing_codes  values that stand for a missing one, -9 or "refused"; missing_values above, for
-#             every column: ["NA", "."]
-# categories  of text, and of numbers that are codes: every one that there is, as publicly known;
-#             with ordered = true where they are listed in an order that means something.
-
-microveil = "0.3"        # the version that this recipe was written for
-"""
-KEPT = """\
-#             non-confidential  released exactly as it is; weights too, if they are declared public:
-#                               they can show a person's stratum, and so help to find the person
-"""
-# How a file is written, so that the recipe alone says how to read the next one.
-FILE = """
-[file]                   # how the file is written; --separator, --decimal, --encoding go before it
-{entries}
-"""
-PARTS = """\
-
-# [[parts]]              # in place of method, k and epsilon: methods for attributes of their own,
-# attributes = ["..."]   # each with its method, k and epsilon; as many as there are kinds
-"""
-ACCEPT = """\
-# accept = "file"        # the file declares categories, bounds or missing codes of {n} columns:
-                         # say so where they are publicly known, and nothing has to be typed
-"""
-MAX_ROWS = """\
-# max_rows = ...         # how many records one has at most, as publicly known (laplace, pram,
-                         # dp-synthetic)
-"""
-UNIT_ATTRIBUTES = """\
-# unit_attributes = [...]  # those that all records of one have alike, as the region of a household:
-                         # drawn once and copied (laplace, pram)
-"""
-UNIT = f"""\
-# unit = {{name}}     # if it numbers people or households, who may have several records:
-                         # mdav, v-mdav and mdav-insensitive then count people and not records;
-                         # laplace, pram and dp-synthetic protect all records of one together
-{MAX_ROWS}{UNIT_ATTRIBUTES}"""
 # What a domain and a step look like; a person who fills them in looks at the line.
 BOUNDS = {
     Kind.WHOLE: "# bounds = [..., ...]       # whole numbers, as [0, 120] of ages",

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -31,17 +32,27 @@ def document_of(template: str, **values: Any) -> Document:
     A block is a heading ("#"), a list ("- "), a table ("|", its heads first) or a paragraph, over
     as many lines as it likes; in it stand **strong words** and `names as they are typed`.
     """
-    written = _environment().get_template(template).render(values)
+    written = _environment(_marked).get_template(template).render(values)
     return Document(tuple(_block(own) for own in BLANK_LINES.split(written.strip("\n")) if own))
 
 
+def text_of(template: str, **values: Any) -> str:
+    """Render a template of the package as the text that it is."""
+    return _environment(str).get_template(template).render(values)
+
+
+def _marked(value: Any) -> str:
+    return MARKS.sub(lambda mark: f"&#{ord(mark[0])};", str(value))
+
+
 @cache
-def _environment() -> Environment:
+def _environment(finalize: Callable[[Any], str]) -> Environment:
     return Environment(
         loader=PackageLoader("microveil", ""),
         undefined=StrictUndefined,
         autoescape=False,  # noqa: S701 -- marks are escaped below, HTML where it is written
-        finalize=lambda value: MARKS.sub(lambda mark: f"&#{ord(mark[0])};", str(value)),
+        finalize=finalize,
+        keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
