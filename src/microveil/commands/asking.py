@@ -9,7 +9,7 @@ from typing import Any
 
 import polars
 
-from microveil.commands.naming import resolve_names, with_named_values, with_names_resolved
+from microveil.commands.naming import resolve_names, with_named_values
 from microveil.commands.request_lines import method_asked
 from microveil.errors import Problems, RequestError
 from microveil.files.labelled import labelled
@@ -71,11 +71,8 @@ def asked_of(
     is_large = beside is not None and _is_large(path, text, merged(of_recipe, arguments))
     file = open_file(path, text=text, progress=progress, lazily=beside if is_large else None)
     given = with_named_values(arguments, file.names, problems)
-    if isinstance(given.get("never_missing"), list | tuple):
-        given["never_missing"] = resolve_names(given["never_missing"], file.names)
     asked = without_dots(merged(of_recipe, given), problems)
     if "codebook" in asked:
-        with_names_resolved(asked, file.names)
         asked = with_codebook(asked, file.names, typed=file.has_types, problems=problems)
     is_read_off = typed or bounds_alpha is not None or decimals_from_data
     with problems.noted():
@@ -109,7 +106,6 @@ def _completed(
     decimals_from_data: bool,
 ) -> dict[str, Any]:
     """Return what is asked of a file, with all that is to be taken from it."""
-    with_names_resolved(asked, source.columns)
     if "accept" in asked:
         asked = accepted(labelled(source), asked)
     declared = {*source.never_missing} & {*(named_attributes(asked) or ())}
@@ -144,9 +140,6 @@ def read_to_propose(
     said = {n: v for n, v in arguments.items() if v not in (None, False) or n in SAID_NO}
     asked = with_named_values({n: v for n, v in said.items() if v is not None}, file.names)
     asked = {name: value for name, value in asked.items() if name not in READ_OFF}
-    for name in ("attributes", "keep", "unit_attributes", "never_missing"):
-        if isinstance(asked.get(name), list | tuple):
-            asked[name] = resolve_names(asked[name], file.names)
     if "blocks" in asked:
         asked["blocks"] = [resolve_names([block], file.names) for block in asked["blocks"]]
     asked = with_codebook(asked, file.names, typed=file.has_types)
@@ -283,9 +276,8 @@ def _read_as_decimals(asked: Mapping[str, Any]) -> list[str]:
 def _read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callable[[str], bool]:
     """Find the columns kept as they stand or not asked for, and those of listed categories."""
     types, used = asked.get("types", {}), frozenset(calculated)
-    kept = _mentioned(asked.get("keep", ()))
+    kept = {*asked.get("keep", ())}
     named = named_attributes(asked)
-    protected = None if named is None else _mentioned(named)
     listed = {
         name
         for name, given in asked.get("bounds", {}).items()
@@ -296,7 +288,7 @@ def _read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callab
     def as_text(name: str) -> bool:
         if name in types:
             return bool(types[name] == Kind.OTHER)
-        is_protected = name not in kept and (protected is None or name in protected)
+        is_protected = name not in kept and (named is None or name in named)
         return name not in used and (name in listed or not is_protected)
 
     return as_text
@@ -316,11 +308,6 @@ def _lists_categories(given: Any) -> bool:
     """Tell a list of categories from two numbers or dates."""
     is_list = isinstance(given, tuple | list) and all(isinstance(word, str) for word in given)
     return is_list and interval_kind(given) is None
-
-
-def _mentioned(given: Iterable[str]) -> set[str]:
-    """Every name that a list with commas may mean, before the columns are known."""
-    return {name for entry in given for name in (entry, *resolve_names([entry], ()))}
 
 
 def _resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, Any]:

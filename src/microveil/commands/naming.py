@@ -8,12 +8,7 @@ from microveil.protect.arguments import arguments as known_arguments
 from microveil.schema import Ordered
 from microveil.table import unknown_column
 
-
-def with_names_resolved(asked: dict[str, Any], columns: Sequence[str]) -> None:
-    """Split lists of columns among arguments at their commas, see `resolve_names`."""
-    for name in ("attributes", "keep"):
-        if name in asked:
-            asked[name] = resolve_names(asked[name], columns)
+LISTS = ("attributes", "keep", "unit_attributes", "never_missing")
 
 
 def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
@@ -29,7 +24,8 @@ def with_named_values(
 ) -> dict[str, Any]:
     """Return arguments of `protect` with what flags say of single columns as mappings by name.
 
-    ``ordered`` goes into the categories; of two entries for one column the last counts.
+    Lists of columns are split at their commas, and ``ordered`` goes into the categories; of two
+    entries for one column the last counts.
     """
     wrong = Problems()
     found = {name: value for name, value in arguments.items() if name != "ordered"}
@@ -45,6 +41,9 @@ def with_named_values(
         ordered = {name: Ordered(tuple(listed)) for name, listed in lists.items()}
         found["categories"] = {**others, **ordered}
     wrong.refuse(into=problems)
+    for name in LISTS:
+        if isinstance(found.get(name), list | tuple):
+            found[name] = resolve_names(found[name], columns)
     return found
 
 

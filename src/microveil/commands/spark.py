@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from microveil.commands.custodians import kept_of_recipe
-from microveil.commands.naming import with_named_values, with_names_resolved
+from microveil.commands.naming import with_named_values
 from microveil.errors import EngineError, FileError, RequestError
 from microveil.files.formats import files_of_folder
 from microveil.files.parquet_format import address_of, check_parts, digest_of_parts
@@ -61,7 +61,6 @@ def release_in_spark(
         with spark_failures():
             frame = session.read.parquet(*(address_of(file) for file in files))
         asked = merged(of_recipe, with_named_values(arguments, frame.columns))
-        with_names_resolved(asked, frame.columns)
         asked = with_codebook(asked, frame.columns)
         progress("protecting in Spark")
         return protect_in_spark(
