@@ -32,9 +32,11 @@ PART = re.compile(
 
 def words() -> list[str]:
     """Say what the words of the page mean, as the page itself does."""
-    from microveil.app.words import GLOSSARY
+    from microveil.app.drafts import WORDS
 
-    return "\n\n".join(f"**{word}**: {said}" for word, said in GLOSSARY.items()).splitlines()
+    return "\n\n".join(
+        f"**{word}**: {said}" for word, said in WORDS["glossary"].items()
+    ).splitlines()
 
 
 def layers() -> list[str]:

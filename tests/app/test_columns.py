@@ -16,7 +16,7 @@ from microveil.app.columns import (
     with_values,
 )
 from microveil.app.drafts import SeenValues
-from microveil.app.forms import Form
+from microveil.app.site import Form
 from microveil.protect.recipe import read_recipe
 
 AGE, INCOME, BORN, SEX = 0, 1, 2, 3

@@ -9,14 +9,14 @@ LOADED = """
 import asyncio, sys, tempfile
 from pathlib import Path
 from asgi import asked
-from microveil.app import file_pages
+from microveil.app import pages
 from microveil.app.pages import application
 from microveil.app.places import Folder
 
 async def visit(folder):
     (Path(folder) / "of May").mkdir()
     site = application(Folder(Path(folder)))
-    file_pages.begin_loading = lambda: None  # it would go on behind the page
+    pages.BackgroundTask = lambda _: None  # it would go on behind the page
     heavy = {"polars", "numba", "scipy", "numpy"} & set(sys.modules)
     async with site.router.lifespan_context(site):
         assert (await asked(site, "GET", "/")).status == 200

@@ -10,8 +10,8 @@ import pytest
 from command import run
 from drafted import drafted
 from microveil.app.drafts import Drafts
-from microveil.app.forms import Form
 from microveil.app.promise import promise
+from microveil.app.site import Form
 from visited import AGE, PROMISED, declared, on, opened, posted, saved, version
 
 pytestmark = pytest.mark.usefixtures("instantly")

@@ -7,10 +7,10 @@ import pytest
 
 from drafted import drafted, fields_of
 from microveil.app.columns import as_sent, columns_of, declare_column, declare_rest
-from microveil.app.drafts import Drafts
-from microveil.app.forms import Form
+from microveil.app.drafts import Drafts, recipe_text
+from microveil.app.pages import parsed_recipe
 from microveil.app.promise import promise, promise_fields
-from microveil.app.recipes import parsed_recipe, recipe_text
+from microveil.app.site import Form
 from microveil.app.work import State
 from visited import PROMISED, Instantly, declared, ended, on, opened, saved, version
 

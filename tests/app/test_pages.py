@@ -120,7 +120,7 @@ def test_an_error_of_our_own_shows_its_kind_alone(folder, monkeypatch):
     def fails(*_):
         raise ZeroDivisionError("secret 4711")
 
-    monkeypatch.setattr("microveil.app.file_pages._page", fails)
+    monkeypatch.setattr("microveil.app.pages._page", fails)
 
     async def visit(ask):
         with pytest.raises(ZeroDivisionError):  # the server's own log gets it, and keeps nothing

@@ -10,8 +10,8 @@ import pytest
 from command import run
 from drafted import drafted
 from microveil.app.columns import without_column
+from microveil.app.drafts import recipe_text
 from microveil.app.rail import problems_of_draft
-from microveil.app.recipes import recipe_text
 from visited import PROMISED, declared, on, opened, saved, version
 
 pytestmark = pytest.mark.usefixtures("instantly")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from drafted import drafted
-from microveil.app.forms import Form
 from microveil.app.promise import (
     best_method,
     in_other_words,
@@ -15,6 +14,7 @@ from microveil.app.promise import (
     promise,
     promise_fields,
 )
+from microveil.app.site import Form
 from microveil.commands.proposal import proposed_recipe
 
 FULL = {"who": "record", "scope": "vector", "epsilon": "1"}

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.app.recipes import parsed_recipe, recipe_text
+from microveil.app.drafts import recipe_text
+from microveil.app.pages import parsed_recipe
 from microveil.errors import FileError
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

@@ -9,9 +9,9 @@ import microveil as mv
 from command import run
 from drafted import drafted, fields_of
 from microveil.app.columns import as_sent, columns_of, declare_column
-from microveil.app.forms import Form
 from microveil.app.places import Folder
 from microveil.app.promise import promise
+from microveil.app.site import Form
 from microveil.errors import FileError
 
 TABLE = """AGE,INCOME,BORN,SEX,ID

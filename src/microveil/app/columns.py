@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from microveil.app.drafts import Draft, Proposed, SeenValues
-from microveil.app.forms import Errors, Form
-from microveil.app.words import KINDS, ROLES
+from microveil.app.drafts import WORDS, Draft, Proposed, SeenValues
+from microveil.app.site import Errors, Form
 from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED
 from microveil.protect.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import Kind, Ordered
 
+ROLES, KINDS = WORDS["roles"], WORDS["kinds"]
 PROTECTED = ("quasi-identifier", "confidential")
 # The fields that stand for entries.
 DOMAIN = ("bounds", "categories", "ordered", "categories_from_data")

@@ -17,11 +17,9 @@ from microveil.app.columns import (
     set_many,
     without_column,
 )
-from microveil.app.drafts import Draft
-from microveil.app.forms import Errors, Form
+from microveil.app.drafts import Draft, recipe_text
 from microveil.app.rail import problems_of_draft
-from microveil.app.recipes import recipe_text
-from microveil.app.site import STEPS, Site, recipe_file, sent, site_of
+from microveil.app.site import STEPS, Errors, Form, Site, recipe_file, sent, site_of
 from microveil.app.working import looked_at, started, work_of
 from microveil.errors import RequestError
 from microveil.protect.recipe import file_of_recipe

@@ -2,8 +2,10 @@
 
 import secrets
 import threading
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from microveil.errors import RequestError
@@ -12,9 +14,12 @@ from microveil.files.address import address_of
 if TYPE_CHECKING:  # it loads what reads tables
     from microveil.files.typed import Outline
 
+# What stands on the page for the words of recipes.
+WORDS = tomllib.loads(files("microveil.app").joinpath("words.toml").read_text("utf-8"))
 # So many drafts are kept; of more the one that was changed longest ago is forgotten.
 MOST_DRAFTS = 50
 MOST_UNDONE = 50
+HEADER = "# A recipe for microveil protect, written by microveil app.\n\n"
 # What no figures bear on: how the recipe and its file are written, and who the people are. All
 # else that a recipe says is published with the release, and may be chosen by figures.
 BY_NO_FIGURES = ("microveil", "file", "population", "looked_at")
@@ -126,6 +131,20 @@ class Draft:
         before = {**dict.fromkeys(self.recipe), **self.history[-1]}
         before.pop("looked_at", None)
         return self.choosing(**before)
+
+
+def recipe_text(
+    recipe: Mapping[str, Any], opened: tuple[str, Mapping[str, Any]] | None = None
+) -> str:
+    """Write a recipe as TOML: one that was opened and not changed as it stood, comments and all."""
+    import tomli_w
+
+    if opened is not None and opened[1] == recipe:
+        return opened[0]
+    # Single entries before tables: behind one they would belong to it.
+    tables = {name: value for name, value in recipe.items() if isinstance(value, Mapping)}
+    single = {name: value for name, value in recipe.items() if name not in tables}
+    return HEADER + tomli_w.dumps({**single, **tables})
 
 
 def _chosen(recipe: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microveil.errors import FileError
+from microveil.files.disk import OF_WINDOWS, rename_new, synced
 from microveil.files.formats import files_of_folder, format_of
 from microveil.text import readable
 
 _IS_WINDOWS = os.name == "nt"
-# What Windows takes for a device, in every folder and with every suffix.
-_DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | frozenset(
-    f"{device}{number}" for device in ("com", "lpt") for number in "0123456789¹²³"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +76,6 @@ class Folder:
 
     def place_for(self, name: str) -> Path:
         """Return where a new folder of a release, or a new recipe, is to be written."""
-        from microveil.files.disk import check_name  # it loads what reads tables
-
         steps = _steps(name)
         if not steps:
             raise FileError("name", "what is written must have a name", "enter one")
@@ -88,7 +83,6 @@ class Folder:
         if not around.is_dir():
             raise FileError(_shown(name), "the folder around it must be a folder", "choose another")
         place = around / steps[-1]
-        check_name(place)
         for taken in (place, place.with_name(f"{place.name}-custodian")):
             if os.path.lexists(taken):
                 raise _taken(name, taken.name)
@@ -96,17 +90,13 @@ class Folder:
 
     def write_new(self, name: str, text: str) -> Path:
         """Write a new file, whole or not at all; nothing is overwritten, and no link followed."""
-        from microveil.files.disk import rename_new  # it loads what reads tables
-
         place = self.place_for(name)
         # Hidden until it is whole; no name of a person's is as long as the system allows.
         part = place.with_name(f".recipe.{secrets.token_hex(8)}")
         try:
             try:
-                with part.open("xb") as file:
-                    file.write(text.encode())
-                    file.flush()
-                    os.fsync(file.fileno())
+                part.write_bytes(text.encode())
+                synced(part)
                 rename_new(part, place)
             finally:
                 part.unlink(missing_ok=True)
@@ -147,8 +137,8 @@ def _check_steps(path: str, steps: list[str] | tuple[str, ...]) -> None:
         if step.startswith("."):
             rule = "names that begin with a point are hidden, and not opened here"
             raise FileError(_shown(path), rule, "give it another name")
-        if _IS_WINDOWS and (":" in step or step.split(".")[0].strip().lower() in _DEVICES):
-            rule = "the name must be that of a file, and this one names a device"
+        if _IS_WINDOWS and OF_WINDOWS.fullmatch(step):
+            rule = "the name must be one that Windows has for files, and none of its devices"
             raise FileError(_shown(path), rule, "give the file another name")
 
 

@@ -11,8 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from microveil.app.drafts import Draft
-from microveil.app.forms import Errors, Form
-from microveil.app.site import Site, sent, site_of
+from microveil.app.site import Errors, Form, Site, sent, site_of
 from microveil.commands.coverage import Coverage, coverage, refusal
 from microveil.commands.request_lines import request_for
 from microveil.errors import MicroveilError

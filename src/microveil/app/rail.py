@@ -5,8 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from microveil.app.drafts import Draft
-from microveil.app.words import MODELS, SCOPES
+from microveil.app.drafts import WORDS, Draft
 from microveil.app.work import State, Works
 from microveil.commands.coverage import way
 from microveil.commands.foreseen import Described, recipe_problems
@@ -42,7 +41,7 @@ def promised(draft: Draft) -> str:
     budget += f" and delta {recipe['delta']}" if recipe.get("delta") else ""
     unit = recipe.get("unit")
     whom = "each record" if unit is None else f"all records of one {unit} together"
-    model, scope = MODELS[found.model.value], SCOPES[recipe["scope"]][2]
+    model, scope = WORDS["models"][found.model.value], WORDS["scopes"][recipe["scope"]][2]
     given = ", ".join(condition.id for condition in found.conditions)
     conditions = f", conditional on {given}" if given else ""
     promise = f"{model.capitalize()} with {budget} for {whom}, of {scope}"

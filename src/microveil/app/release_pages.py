@@ -14,14 +14,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from microveil.app.drafts import Draft, StaleDraftError
-from microveil.app.forms import Errors, Form
+from microveil.app.drafts import Draft, StaleDraftError, recipe_text
 from microveil.app.rail import epsilon_of
-from microveil.app.recipes import command_of, recipe_text
-from microveil.app.site import Site, recipe_file, sent, site_of
+from microveil.app.site import Errors, Form, Site, recipe_file, sent, site_of
 from microveil.app.working import found_of, is_under_way, started, work_of
 from microveil.commands.free_names import free_name
 from microveil.errors import FileError
+from microveil.files.address import shown
+from microveil.text import typed
 
 # Pages that a release has, by the folder they lie in, and what they may do: nothing but be seen.
 DOCUMENTS = {"public": ("folder", "report.html"), "custodian": ("custodian", "report.html")}
@@ -50,11 +50,26 @@ def _page(
         folder=form["folder"] or free_name(site.folder.root, "release"),
         place=f"{site.folder.root}",
         recipe=drawn_with,
-        command="" if found is None else command_of(draft, found),
+        command="" if found is None else _command(draft, found),
         of=draft.works.get("protect", "") if found is not None else "",
         file=form["file"] or free_name(site.folder.root, "recipe", ".toml"),
         saved=[path for path, text in draft.saved.items() if text == drawn_with],
     )
+
+
+def _command(draft: Draft, found: Mapping[str, Any]) -> str:
+    """Write the command that does what was done here, into a folder that is free."""
+    has_report = "report.html" in found["files"]["folder"]
+    flags = [
+        *(["--public-report"] if has_report else []),
+        *([] if found["linkage"] else ["--no-linkage"]),
+    ]
+    drawn_with = recipe_text(draft.worked_on["protect"], draft.opened)
+    saved = next((path for path, text in draft.saved.items() if text == drawn_with), "recipe.toml")
+    folder = Path(found["folder"])
+    free = folder.with_name(free_name(folder.parent, folder.name))
+    words = ["microveil", "protect", shown(draft.path), "--recipe", saved, *flags]
+    return typed([*words, "-o", f"{free}"])
 
 
 async def _show(request: Request) -> Response:

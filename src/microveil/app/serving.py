@@ -86,7 +86,12 @@ async def _served(
     token = OneTimeToken(time.monotonic())
     server = _server(Guard(application, access, token, time.monotonic))
     with _redirect_file(access, token) as file, _ended_by_signals(server):
-        _tell(say, file.as_uri(), open_browser=open_browser)
+        here = "Open this file in a browser on this machine within 60 s:"
+        if open_browser:
+            here = (
+                "The page opens in your browser. If it does not, open this file there within 60 s:"
+            )
+        say(f"{here}\n\n  {file.as_uri()}\n\nCtrl-C ends the page and all that it is doing.")
         watching = asyncio.create_task(_removed_when_used(file, token, server))
         if open_browser:
             # A browser of the terminal comes back only when it is left.
@@ -152,11 +157,8 @@ def _redirect_file(access: Access, token: OneTimeToken) -> Iterator[Path]:
     try:
         file = private / "open.html"
         try:
-            new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            with os.fdopen(
-                os.open(file, new, 0o600), "w", encoding="utf-8", newline="\n"
-            ) as opened:
-                opened.write(page)
+            file.touch(mode=0o600, exist_ok=False)
+            file.write_text(page, encoding="utf-8", newline="\n")
         except OSError as error:
             raise _unwritable(f"{private}", error) from None
         yield file
@@ -167,15 +169,6 @@ def _redirect_file(access: Access, token: OneTimeToken) -> Iterator[Path]:
 def _unwritable(place: str, error: OSError) -> FileError:
     rule = f"the folder for temporary files must be writable, and the system says: {error.strerror}"
     return FileError(place, rule, "name another one by the environment variable TMPDIR")
-
-
-def _tell(say: Callable[[str], None], address: str, *, open_browser: bool) -> None:
-    """Say what to open, without the token, and how to end."""
-    if open_browser:
-        say("The page opens in your browser. If it does not, open this file there within 60 s:")
-    else:
-        say("Open this file in a browser on this machine within 60 s:")
-    say(f"\n  {address}\n\nCtrl-C ends the page and all that it is doing.")
 
 
 def _browse(address: str) -> None:

@@ -1,30 +1,72 @@
-"""What all pages of the site share: the folder, drafts and work, and how a page is made.
-
-The first page does without most of microveil, which takes a while to load: see `begin_loading`.
-"""
+"""What all pages of the site share: the folder, drafts and work, forms, and how a page is made."""
 
 import asyncio
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
+from urllib.parse import parse_qsl
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from microveil.app import words
-from microveil.app.drafts import Draft, Drafts
-from microveil.app.forms import Errors, Form, read_form
+from microveil.app.drafts import WORDS, Draft, Drafts
 from microveil.app.places import Folder
 from microveil.app.work import Works
+from microveil.errors import MicroveilError
 from microveil.files.address import shown
 
 # In their order; each is a page with an address of its own.
 STEPS = {"data": "Data", "promise": "Promise", "trade-off": "Trade-off", "release": "Release"}
+# Of a table of thousands of columns, each with its fields.
+MOST_FIELDS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Text by field, without spaces around it; a field that was not sent is empty."""
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        return self.fields.get(name, "").strip()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.fields
+
+    def lines(self, name: str) -> list[str]:
+        """Return the lines of a field that hold something."""
+        return [line.strip() for line in self[name].splitlines() if line.strip()]
+
+
+class Errors:
+    """Sentences of ours, each beside the field that it is about."""
+
+    def __init__(self) -> None:
+        self._sentences: dict[str, str] = {}
+
+    def add(self, name: str, sentence: str) -> None:
+        """Put a sentence beside a field: the first stays."""
+        self._sentences.setdefault(name, sentence)
+
+    @contextmanager
+    def beside(self, name: str) -> Iterator[None]:
+        """Catch what breaks a rule, and put its sentence beside a field."""
+        try:
+            yield
+        except MicroveilError as error:
+            self.add(name, f"{error}")
+
+    def __getitem__(self, name: str) -> str:
+        return self._sentences.get(name, "")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sentences)
+
+    def __len__(self) -> int:
+        return len(self._sentences)
 
 
 def _environment() -> Environment:
@@ -35,7 +77,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["words"] = words
+    environment.globals["words"] = WORDS
     environment.filters["shown"] = shown
     return environment
 
@@ -101,9 +143,11 @@ class Site:
 
 
 async def form_of(request: Request) -> Form:
-    """Read what a form sent, and refuse what is none."""
+    """Read what a form sent, of a field that is there twice the last; refuse what is none."""
     try:
-        return read_form(await request.body())
+        body = (await request.body()).decode("ascii")
+        pairs = parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+        return Form(dict(pairs))
     except ValueError:
         raise HTTPException(400) from None
 
@@ -127,32 +171,3 @@ def recipe_file(text: str) -> Response:
         media_type="application/toml",
         headers={"Content-Disposition": 'attachment; filename="recipe.toml"'},
     )
-
-
-_REST = ("microveil.files.outline", "microveil.app.trade_off_pages", "microveil.app.release_pages")
-_is_loaded = threading.Event()
-# One after the other: two threads must not meet in the middle of modules that import each other.
-_lock = threading.Lock()
-_loading: set[asyncio.Task[None]] = set()
-
-
-async def loaded() -> None:
-    """Load the rest, or wait until that is done; other requests are answered meanwhile."""
-    if not _is_loaded.is_set():
-        await run_in_threadpool(_load)
-
-
-def begin_loading() -> None:
-    """Load the rest while a person looks at a page that does without."""
-    if _is_loaded.is_set() or _loading:
-        return
-    task = asyncio.get_running_loop().create_task(loaded())
-    _loading.add(task)
-    task.add_done_callback(_loading.discard)
-
-
-def _load() -> None:
-    with _lock:
-        for name in _REST:
-            import_module(name)
-        _is_loaded.set()

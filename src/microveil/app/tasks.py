@@ -127,6 +127,7 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
     )
     custodian = folder.with_name(f"{folder.name}-custodian")
     counted = counted_releases(release, folder, options.get("ledger"))
+    head = release.data.lazy().head(ROWS_SHOWN).collect()
     return {
         "folder": f"{folder}",
         "custodian": f"{custodian}",
@@ -138,18 +139,12 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
         "guarantee": release.guarantee.to_dict(),
         "summary": release.guarantee.summary(),
         "notes": list(release.notes),
-        "head": _head(release.data),
+        "head": {
+            "columns": head.columns,
+            "rows": [["" if one is None else f"{one}" for one in row] for row in head.iter_rows()],
+        },
         "counted": [] if counted is None else list(counted.in_words()),
         "custodian_lines": list(custodian_lines(release.manifest.to_dict())),
-    }
-
-
-def _head(data: Any) -> dict[str, Any]:
-    """Return the names of columns and the first rows of a release, in words."""
-    rows = data.lazy().head(ROWS_SHOWN).collect()
-    return {
-        "columns": rows.columns,
-        "rows": [["" if one is None else f"{one}" for one in row] for row in rows.iter_rows()],
     }
 
 

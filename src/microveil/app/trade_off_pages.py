@@ -253,10 +253,10 @@ def example_of(expected: Expected, n_records: int) -> dict[str, Any] | None:
         noisy = np.maximum(counts + random.normal(0, expected.records, N_VALUES), 0)
         least = expected.shown_from or 0
         is_shown = noisy >= least
-        most = float(max(counts.max(), noisy.max()))
+        tall = (BOTTOM - TOP) / float(max(counts.max(), noisy.max()))
         step = (RIGHT - LEFT) / N_VALUES
         bars = [
-            (LEFT + step * n, _height(own, most), _height(after, most) if shown else 0.0)
+            (LEFT + step * n, tall * own, tall * after if shown else 0.0)
             for n, (own, after, shown) in enumerate(zip(counts, noisy, is_shown, strict=True))
         ]
         n_hidden = int((~is_shown).sum())
@@ -271,10 +271,6 @@ def example_of(expected: Expected, n_records: int) -> dict[str, Any] | None:
         for n, (own, moved) in enumerate(zip(before, after, strict=True))
     ]
     return {"bars": [], "points": points, "n_hidden": 0}
-
-
-def _height(count: float, most: float) -> float:
-    return (BOTTOM - TOP) * count / most
 
 
 ROUTES = (

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from microveil.app.columns import with_values
@@ -129,12 +129,18 @@ def _proposed(site: Site, draft: Draft, found: Mapping[str, Any] | None) -> Draf
     )
 
 
-async def _progress(request: Request) -> Response:
-    site = site_of(request)
-    draft, kind = site.draft(request), request.path_params["kind"]
+def _asked_for(request: Request) -> tuple[Site, Draft, str, Work]:
+    """Return the work that an address names; no page is there where there is none."""
+    site, kind = site_of(request), request.path_params["kind"]
+    draft = site.draft(request)
     work = work_of(site, draft, kind)
-    if work is None:
+    if work is None or kind not in PAGES:
         raise HTTPException(404)
+    return site, draft, kind, work
+
+
+async def _progress(request: Request) -> Response:
+    site, _, kind, work = _asked_for(request)
     answer = site.page("progress.html", work=work, kind=kind)
     if work.state.is_end:
         answer.headers["HX-Refresh"] = "true"
@@ -142,14 +148,10 @@ async def _progress(request: Request) -> Response:
 
 
 async def _cancel(request: Request) -> Response:
-    site = site_of(request)
-    draft, kind = site.draft(request), request.path_params["kind"]
-    work = work_of(site, draft, kind)
-    if work is None or kind not in PAGES:
-        raise HTTPException(404)
+    site, draft, kind, work = _asked_for(request)
     site.works.cancel(work.id)
     await site.works.wait(work.id)
-    return RedirectResponse(f"/drafts/{draft.id}/{PAGES[kind]}", status_code=303)
+    return site.to(draft, PAGES[kind])
 
 
 ROUTES = (

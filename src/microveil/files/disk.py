@@ -17,7 +17,7 @@ _RENAME_NOREPLACE = 1
 # Where the kernel or the file system does not know the call or the flag.
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 # Windows takes them for devices, streams or wildcards, or drops what they end in.
-_OF_WINDOWS = re.compile(
+OF_WINDOWS = re.compile(
     r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\..*)?"
     r"|.*[<>:\"|?*\0-\x1f].*|.*[. ]",
     re.IGNORECASE | re.DOTALL,
@@ -26,7 +26,7 @@ _OF_WINDOWS = re.compile(
 
 def check_name(path: Path) -> None:
     """Refuse to write under a name that Windows would take for something else, when there."""
-    if os.name == "nt" and _OF_WINDOWS.fullmatch(path.name):
+    if os.name == "nt" and OF_WINDOWS.fullmatch(path.name):
         raise FileError(
             f"{path}",
             "Windows must have such names for files: none of its devices (CON, NUL, COM1), none of "
