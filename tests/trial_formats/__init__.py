@@ -2,33 +2,20 @@
 
 import io
 import json
-from types import MappingProxyType
 
 import polars as pl
 
 from microveil.files import Format
+from microveil.files.formats import Opened
 
 __all__ = ["LINES"]
 
 LINES = Format(name="lines", title="JSON lines", suffixes=(".jsonl",), module=__name__)
 
 
-class Opened:
-    """A table that comes with its types."""
-
-    text = None
-    labels = MappingProxyType({})
-
-    def __init__(self, frame):
-        self.frame = frame
-        self.names = frame.columns
-
-    def read(self, _cells):
-        return self.frame
-
-
 def opened(_path, raw, _text):
-    return Opened(pl.read_ndjson(io.BytesIO(raw)))
+    frame = pl.read_ndjson(io.BytesIO(raw))
+    return Opened(names=frame.columns, read=lambda _cells: frame)
 
 
 def write(frame, file, **_how):

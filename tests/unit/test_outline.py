@@ -9,8 +9,7 @@ import pytest
 
 import microveil as mv
 from microveil.files import FORMATS
-from microveil.files.outline import outline_of
-from microveil.files.reading import read_file
+from microveil.files.reading import outline_of, read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.schema import Kind

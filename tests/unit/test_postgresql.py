@@ -18,9 +18,8 @@ import microveil as mv
 from command import run
 from microveil.commands.files import protect_file
 from microveil.files import folders
-from microveil.files.outline import outline_of
 from microveil.files.postgresql import new_table
-from microveil.files.reading import read_file
+from microveil.files.reading import outline_of, read_file
 from microveil.schema import Kind
 from microveil.table import memory, open_table
 from postgresql_server import server

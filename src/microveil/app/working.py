@@ -17,7 +17,7 @@ from microveil.app.site import Site, site_of
 from microveil.app.tasks import text_of
 from microveil.app.work import State, Work
 from microveil.errors import MicroveilError
-from microveil.files.outline import outline_of
+from microveil.files.reading import outline_of
 from microveil.protect.recipe import file_of_recipe
 
 # The page of each kind of work, to which a cancelled one goes back.

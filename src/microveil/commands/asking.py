@@ -13,8 +13,7 @@ from microveil.commands.naming import resolve_names, with_named_values
 from microveil.commands.request_lines import method_asked
 from microveil.errors import Problems, RequestError
 from microveil.files.labelled import labelled
-from microveil.files.outline import size_of
-from microveil.files.reading import OpenedFile, SourceFile, open_file
+from microveil.files.reading import OpenedFile, SourceFile, open_file, size_of
 from microveil.files.text import UNSAID, TextFormat
 from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED

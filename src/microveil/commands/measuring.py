@@ -19,8 +19,7 @@ from microveil.errors import stands_alone
 from microveil.files.address import address_of
 from microveil.files.folders import table_of_release
 from microveil.files.labelled import labelled
-from microveil.files.outline import outline_of
-from microveil.files.reading import OpenedFile, of_each, open_file
+from microveil.files.reading import OpenedFile, of_each, open_file, outline_of
 from microveil.files.text import TextFormat
 from microveil.files.typed import Outline
 from microveil.guarantee import Guarantee

@@ -7,13 +7,14 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.files.checking import broken, in_our_words
+from microveil.files.formats import Opened
 from microveil.files.text import TextFormat
-from microveil.files.typed import Outline, TypedTable, kind_of, opened_by, to_publish
+from microveil.files.typed import Outline, kind_of, opened_by, to_publish
 
 _OF_A_FILE = b"ARROW1"  # what begins otherwise may be the same table as a stream
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: ARG001
     """Read a file, or the stream that is stored as one."""
     read = pl.read_ipc if raw.startswith(_OF_A_FILE) else pl.read_ipc_stream
     return opened_by(read, path, raw, "whole Arrow IPC")

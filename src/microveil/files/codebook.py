@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
+from xml.etree.ElementTree import XML, Element, ParseError
 
 from microveil.errors import FileError, Problems, one_error
 from microveil.files.table_schema import TYPES, labels_of_field
@@ -249,9 +248,23 @@ def _of_schema(reader: _Reader, text: str) -> Iterator[tuple[str, str, Declared]
 
 
 def _of_ddi(reader: _Reader, text: str) -> Iterator[tuple[str, str, Declared]]:
-    for one in _root(f"{reader.path}", text).iter("var"):
-        where = f"line {one.get(_LINE, '0')}"
-        yield where, one.get("name", ""), _declared(reader, where, **_said(one))
+    """Read the variables, in whatever namespace they are."""
+    before, has_type, _ = text.partition("<!DOCTYPE")
+    if has_type:
+        rule = "it declares a document type, which may hold entities without end"
+        remedy = "take out the declaration (<!DOCTYPE ...>)"
+        line = before.count("\n") + 1
+        reader.add(f"line {line}", rule, remedy)
+        return
+    try:
+        root = XML(text)
+    except ParseError as error:
+        reader.add(f"line {error.position[0]}", "it is no XML", "correct it")
+        return
+    for one in root.iterfind(".//{*}var"):
+        name = one.get("name", "")
+        where = f"variable '{name}'"
+        yield where, name, _declared(reader, where, **_said(one))
 
 
 def empty_codebook(kinds: Mapping[str, Kind]) -> str:
@@ -263,46 +276,15 @@ def empty_codebook(kinds: Mapping[str, Kind]) -> str:
     return form.getvalue()
 
 
-# Where an element keeps its line: no name of XML has a space.
-_LINE = "line of it"
 # A range of so many missing codes is taken apart.
 MOST_CODES = 100
 
 
-def _root(path: str, text: str) -> Element:
-    """Read XML; a document type is refused: its entities could grow without end, or read files."""
-    parser, builder = expat.ParserCreate(namespace_separator="}"), TreeBuilder()
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        line = {_LINE: str(parser.CurrentLineNumber)}
-        builder.start(tag.rpartition("}")[2], attributes | line)
-
-    def end(tag: str) -> None:
-        builder.end(tag.rpartition("}")[2])
-
-    def refuse(*_type: Any) -> None:
-        raise FileError(
-            f"{path}, line {parser.CurrentLineNumber}",
-            "it declares a document type, which may hold entities without end",
-            "take out the declaration (<!DOCTYPE ...>)",
-        )
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = builder.data
-    parser.StartDoctypeDeclHandler = refuse
-    try:
-        parser.Parse(text.encode(), True)  # noqa: FBT003 -- its last part
-    except expat.ExpatError as error:
-        raise FileError(f"{path}, line {error.lineno}", "it is no XML", "correct it") from None
-    return builder.close()
-
-
 def _said(one: Element) -> dict[str, Any]:
-    form, span = one.find("varFormat"), one.find("valrng/range")
+    form, span = one.find("{*}varFormat"), one.find("{*}valrng/{*}range")
     listed = [
         (each.get("missing") == "Y", _text(each, "catValu"), _text(each, "labl"))
-        for each in one.findall("catgry")
+        for each in one.findall("{*}catgry")
     ]
     missing = {*_missing(one)}
     listed = [(is_missing or code in missing, code, label) for is_missing, code, label in listed]
@@ -327,9 +309,9 @@ def _said(one: Element) -> dict[str, Any]:
 
 def _missing(one: Element) -> Iterator[str]:
     """Yield the codes that a variable takes for missing values, those of short ranges too."""
-    for item in one.findall("invalrng/item"):
+    for item in one.findall("{*}invalrng/{*}item"):
         yield item.get("VALUE", "")
-    for span in one.findall("invalrng/range"):
+    for span in one.findall("{*}invalrng/{*}range"):
         try:
             first, last = int(span.get("min", "")), int(span.get("max", ""))
         except ValueError:
@@ -342,5 +324,5 @@ def _missing(one: Element) -> Iterator[str]:
 
 
 def _text(one: Element, tag: str) -> str:
-    found = one.find(tag)
+    found = one.find(f"{{*}}{tag}")
     return "" if found is None else " ".join("".join(found.itertext()).split())

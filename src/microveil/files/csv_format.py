@@ -14,10 +14,10 @@ from microveil.files.checking import in_our_words
 from microveil.files.compression import beginning
 from microveil.files.csv_structure import Records, header_of
 from microveil.files.encoding import as_utf8, by_mark, check_readable
-from microveil.files.formats import format_of
+from microveil.files.formats import Opened, format_of
 from microveil.files.formulas import escaped
 from microveil.files.text import TextFormat
-from microveil.files.text_columns import TextTable
+from microveil.files.text_columns import text_table
 from microveil.files.typed import Outline
 from microveil.table.column_files import ColumnFiles, height_of
 from microveil.table.memory import check_reading
@@ -28,7 +28,7 @@ _HEAD = 1 << 20  # bytes in which the header is looked for first
 _BATCH, _CELLS, _BYTES, _FIRST = 1 << 16, 1 << 20, 1 << 22, 1 << 10
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> TextTable:
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:
     """Check a file's structure, and read its cells as text."""
     text = by_mark(raw, text or TextFormat())
     data = as_utf8(path, raw, text)
@@ -36,10 +36,10 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> TextTable:
     names, records = file.header(0)
     check_reading(path, len(data), data.count(b"\n") * len(names))
     frame = pl.concat(list(file.tables(names, records)))
-    return TextTable(path, frame, text, lambda at: file.line_of(records, at))
+    return text_table(path, frame, text, lambda at: file.line_of(records, at))
 
 
-def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> TextTable:
+def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> Opened:
     """Check a file that is not to be held; its cells wait as text in a file beside."""
     with path.open("rb") as head:
         begins = head.read(_HEAD)
@@ -56,7 +56,7 @@ def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> TextTabl
     except BaseException:  # nothing waits of a file that is refused
         files.close()
         raise
-    return TextTable(path, frame, text, lambda at: file.line_of(records, at), files)
+    return text_table(path, frame, text, lambda at: file.line_of(records, at), files)
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline | None:

@@ -12,6 +12,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -33,7 +34,7 @@ from microveil.files.compression import check_fits
 from microveil.files.csv_structure import check_names
 from microveil.files.formats import EXACT, EXCEL, Cells, Opened
 from microveil.files.text import TextFormat
-from microveil.files.text_columns import TextTable
+from microveil.files.text_columns import text_table
 from microveil.files.writing import UnwritableError, stored
 from microveil.table.memory import check_reading
 
@@ -73,30 +74,29 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
     check_names(path, names)
     # Empty text is no value, as in a file of text.
     held = cells.slice(1).select(pl.when(pl.all() != "").then(pl.all()))
-    return _Sheet(path, held.rename(dict(zip(cells.columns, names, strict=True))), None, _line)
+    table = held.rename(dict(zip(cells.columns, names, strict=True)))
+    sheet = text_table(path, table, None, _line)
+    return replace(sheet, read=partial(_read, path, sheet))
 
 
-class _Sheet(TextTable):
-    """A sheet as the text of its cells, which is read as that of a CSV file is."""
-
-    def read(self, cells: Cells) -> pl.DataFrame:
-        """Read the table; a whole number that no float holds is refused."""
-        frame = super().read(cells).lazy().collect()
-        rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
-        remedy = "export the table as CSV from where it came"
-        found = {
-            column.name: within(column.is_between(-EXACT, EXACT), rule, remedy)
-            for column in frame
-            if column.dtype == pl.Int64
-        }
-        fitting(self.path, self.names, found, _line)
-        # Whether all others are at midnight, too, does not matter.
-        alone = [pl.col(name) for name in self.names if name in cells.untyped]
-        midnights = (own.str.contains(_MIDNIGHT).fill_null(value=False) for own in alone)
-        return frame.with_columns(
-            pl.when(is_one).then(own.str.head(10)).otherwise(own)
-            for own, is_one in zip(alone, midnights, strict=True)
-        )
+def _read(path: Path, sheet: Opened, cells: Cells) -> pl.DataFrame:
+    """Read a sheet as text is read; a whole number that no float holds is refused."""
+    frame = sheet.read(cells).lazy().collect()
+    rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
+    remedy = "export the table as CSV from where it came"
+    found = {
+        column.name: within(column.is_between(-EXACT, EXACT), rule, remedy)
+        for column in frame
+        if column.dtype == pl.Int64
+    }
+    fitting(path, sheet.names, found, _line)
+    # Whether all others are at midnight, too, does not matter.
+    alone = [pl.col(name) for name in sheet.names if name in cells.untyped]
+    midnights = (own.str.contains(_MIDNIGHT).fill_null(value=False) for own in alone)
+    return frame.with_columns(
+        pl.when(is_one).then(own.str.head(10)).otherwise(own)
+        for own, is_one in zip(alone, midnights, strict=True)
+    )
 
 
 def _line(record: int) -> str:

@@ -187,27 +187,15 @@ class Cells:
     untyped: Collection[str] = ()
 
 
-class Opened(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
     """A file whose form is checked and whose columns have names, but no types yet."""
 
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        ...
-
-    @property
-    def text(self) -> "TextFormat | None":
-        """How its text is written, where it is text."""
-        ...
-
-    @property
-    def labels(self) -> "Mapping[str, Labels]":
-        """What the file says in words of its columns, of those that it does."""
-        ...
-
-    def read(self, cells: "Cells") -> "polars.DataFrame | polars.LazyFrame":
-        """Read the table."""
-        ...
+    names: list[str]
+    read: "Callable[[Cells], polars.DataFrame | polars.LazyFrame]"
+    text: "TextFormat | None" = None  # how it is written, where it is text
+    labels: "Mapping[str, Labels]" = field(default_factory=dict)  # what it says of columns in words
+    never_missing: tuple[str, ...] = ()  # columns, as it declares
 
 
 class FormatModule(Protocol):

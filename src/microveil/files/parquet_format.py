@@ -13,14 +13,15 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.checking import broken, in_our_words
+from microveil.files.formats import Opened
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import (
     Outline,
-    TypedTable,
     check_no_pattern,
     kind_of,
     opened_by,
     to_publish,
+    typed,
     without_metadata,
 )
 from microveil.table.column_files import ColumnFiles, height_of
@@ -35,12 +36,12 @@ ROWS, BYTES, FIRST = 1 << 18, 1 << 26, 1 << 10
 _LEVEL = pl.CompatLevel.oldest()
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: ARG001
     """Read a file."""
     return opened_by(pl.read_parquet, path, raw, "whole Parquet", pl.scan_parquet)
 
 
-def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> TypedTable:  # noqa: ARG001
+def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> Opened:  # noqa: ARG001
     """Outline a file: a column is read when it is asked for."""
     return parts_lazily([path], beside)
 
@@ -50,7 +51,7 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
     return parts_outlined([path])
 
 
-def parts_opened(files: list[Path]) -> TypedTable:
+def parts_opened(files: list[Path]) -> Opened:
     """Read the table of several files, one after the other."""
     outlines = check_parts(files)
     schema, home = outlines[0].collect_schema(), files[0].parent
@@ -61,14 +62,14 @@ def parts_opened(files: list[Path]) -> TypedTable:
     for path, outline in zip(files, outlines, strict=True):
         with _whole(path):
             parts.append(outline.collect())
-    return TypedTable(without_metadata(home, pl.concat(parts)))
+    return typed(without_metadata(home, pl.concat(parts)))
 
 
-def parts_lazily(files: list[Path], beside: Path) -> TypedTable:
+def parts_lazily(files: list[Path], beside: Path) -> Opened:
     """Outline the table of some files: columns are read when asked for, what waits lies beside."""
     place = files[0] if len(files) == 1 else files[0].parent
     frame = without_metadata(place, pl.concat(check_parts(files)))
-    return TypedTable(ColumnFiles(beside).held_by(frame))
+    return typed(ColumnFiles(beside).held_by(frame))
 
 
 def parts_outlined(files: list[Path]) -> Outline:

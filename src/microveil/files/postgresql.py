@@ -21,8 +21,9 @@ from microveil.errors import FileError
 from microveil.files.address import Address, address_of
 from microveil.files.checking import in_our_words, of_extra
 from microveil.files.databases import Refused, identifier, literal, one_of, rows
+from microveil.files.formats import Opened
 from microveil.files.text import quoted
-from microveil.files.typed import Outline, TypedTable, to_publish
+from microveil.files.typed import Outline, to_publish, typed
 from microveil.files.writing import UnwritableError
 from microveil.schema import Kind
 from microveil.table.memory import check_reading
@@ -94,13 +95,13 @@ FROM base WHERE sort <> 'd' ORDER BY place
 """
 
 
-def opened(address: Address) -> tuple[TypedTable, str]:
+def opened(address: Address) -> tuple[Opened, str]:
     """Read the table that an address names, or what its query gives; and name the database."""
     lost = "the connection must last until the table is read, and it does not"
     try:
         with _reading(address, _SECONDS, lost) as reading:
             database = rows(reading.cursor, DATABASE).item()
-            return TypedTable(reading.frame(address.table, address.query)), database
+            return typed(reading.frame(address.table, address.query)), database
     except Refused:
         rule = "the query must be one SELECT of what may be read, and the server refuses it"
         raise FileError(_PLACE, rule, _PSQL) from None

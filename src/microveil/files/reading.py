@@ -1,4 +1,4 @@
-"""Reading files of any format."""
+"""Reading files of any format, or only what they declare of their columns."""
 
 import hashlib
 import io
@@ -13,6 +13,7 @@ import polars as pl
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import arrow_format, parquet_format
 from microveil.files.address import Address, address_of
+from microveil.files.checking import check_filled
 from microveil.files.compression import unpacked
 from microveil.files.formats import (
     FORMATS,
@@ -25,12 +26,15 @@ from microveil.files.formats import (
 from microveil.files.parquet_format import digest_of_parts
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
+from microveil.files.typed import Outline
+from microveil.schema import Kind
 from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.memory import check_reading
 from microveil.table.untyped import Spelling
 
 Bytes = TypeVar("Bytes")
+_HEAD = 1 << 20  # bytes by which records of text are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +131,7 @@ class OpenedFile:
             database=self.database,
             table=self.address.table,
             query=self.address.query,
-            never_missing=getattr(self.table, "never_missing", ()),
+            never_missing=self.table.never_missing,
             untyped={name: text.spelling for name in self.names if name in untyped},
         )
 
@@ -152,7 +156,7 @@ def open_file(
 
         table, database = postgresql.opened(address)
         buffer = io.BytesIO()
-        arrow_format.write(table.frame.lazy().collect(), buffer)
+        arrow_format.write(table.read(Cells()).lazy().collect(), buffer)
         digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
     elif not files and (lazily is None or address.is_web or not form.is_lazy):
         raw = _bytes(address, form, progress)
@@ -315,3 +319,78 @@ def read_by(path: Path, read: Callable[[Path], Bytes]) -> Bytes:
     except (OSError, ValueError):
         rule, remedy = "the file must be readable", "check the disk and the name"
     raise FileError(str(path), rule, remedy)
+
+
+# What a file declares, without reading its table.
+
+
+def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) -> Outline | None:
+    """Say what a file declares of its columns, at a cost that does not grow with its records.
+
+    What is said here was not held against the values: a file that is broken behind its beginning
+    is refused where it is read.
+    """
+    address = address_of(place)
+    if files := files_in(address):
+        return parquet_format.parts_outlined(files)
+    if address.is_web:
+        return None
+    if address.scheme == "postgresql":
+        from microveil.files import postgresql
+
+        return postgresql.outlined(address)
+    form = format_of(address.path)
+    if not form.is_outlined:
+        return None
+    check_whole(address.path, form)
+    found = read_by(address.path, lambda path: _outlined(path, address, form, text))
+    return _with_beside(address.path, form, found)
+
+
+def size_of(place: str | PathLike[str], text: TextFormat | None) -> tuple[int, int] | None:
+    """Say how many records and columns a file has that may be read lazily; None of any other."""
+    address = address_of(place)
+    if address.scheme != "file" or not address.path.exists():
+        return None
+    if not files_in(address) and not format_of(address.path).is_lazy:
+        return None
+    found = outline_of(place, text=text)
+    if found is None:
+        return None
+    n_records = found.n_records
+    if n_records is None:
+        with address.path.open("rb") as file:
+            head = file.read(_HEAD)
+        n_records = address.path.stat().st_size * max(1, head.count(b"\n")) // max(1, len(head))
+    return n_records, len(found.kinds)
+
+
+def _outlined(
+    path: Path, address: Address, form: Format, text: TextFormat | None
+) -> Outline | None:
+    with path.open("rb") as file:  # libraries say otherwise what is wrong with an empty one
+        begins = file.read(1)
+    if form.has_tables:
+        check_filled(path, begins)
+        return form.load().outlined(path, None, address.table, address.query)
+    if not form.is_text:
+        check_filled(path, begins)
+    return form.load().outlined(path, form.text(text))
+
+
+def _with_beside(path: Path, form: Format, found: Outline | None) -> Outline | None:
+    """Add what a schema.json beside a table says of its columns, as it is read by it."""
+    if found is None or form.carries.has_all_labels:
+        return found
+    beside = schema_beside(path, list(found.kinds))
+    if beside is None:
+        return found
+    known: Mapping[str, Kind | None] = {
+        **dict.fromkeys(beside.texts if form.is_text else (), Kind.OTHER),
+        **dict.fromkeys(beside.decimals, Kind.DECIMAL),
+    }
+    kinds = {
+        name: known.get(name, kind) if kind in (None, Kind.WHOLE) else kind
+        for name, kind in found.kinds.items()
+    }
+    return Outline(kinds=kinds, n_records=found.n_records)

@@ -11,8 +11,8 @@ from pathlib import Path
 from microveil.errors import FileError
 from microveil.files import statistical
 from microveil.files.checking import broken
-from microveil.files.formats import SAS
-from microveil.files.statistical import Column, LabelledFile, Package
+from microveil.files.formats import SAS, Opened
+from microveil.files.statistical import Column, Package
 from microveil.files.text import TextFormat
 from microveil.files.typed import Outline
 
@@ -55,7 +55,7 @@ _SAS = Package(title="SAS", reader="read_sas7bdat", column=_column, carries=SAS)
 _TRANSPORT = replace(_SAS, title="SAS transport", reader="read_xport", says_encoding=False)
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:
     """Read a file of either form: its first bytes say which."""
     if raw.startswith(_BEGINS):
         _check_blocks(path, raw)

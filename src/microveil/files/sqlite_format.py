@@ -22,9 +22,9 @@ import polars.selectors as cs
 from microveil.errors import FileError
 from microveil.files.checking import broken, check_filled, each, in_our_words
 from microveil.files.databases import Refused, identifier, literal, one_of
-from microveil.files.formats import EXACT, SQLITE
+from microveil.files.formats import EXACT, SQLITE, Opened
 from microveil.files.text import TextFormat, quoted
-from microveil.files.typed import Outline, TypedTable
+from microveil.files.typed import Outline, typed
 from microveil.files.writing import UnwritableError, stored
 from microveil.schema import Kind
 from microveil.table.memory import check_reading
@@ -79,7 +79,7 @@ def opened(
     text: TextFormat | None,  # noqa: ARG001 -- it is no text
     table: str | None = None,
     query: str | None = None,
-) -> TypedTable:
+) -> Opened:
     """Read a table, or what a query gives, of a copy in memory."""
     check_filled(path, raw)
     if not raw.startswith(_BEGINS):
@@ -88,7 +88,7 @@ def opened(
         raw = raw[: _LOGGED.start] + b"\1\1" + raw[_LOGGED.stop :]
     with _reading(path, ":memory:", raw) as reading:
         frame = reading.frame(table, query)
-        return TypedTable(frame, never_missing=reading.never_missing)
+        return typed(frame, reading.never_missing)
 
 
 def outlined(

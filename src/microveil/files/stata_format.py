@@ -12,8 +12,8 @@ from typing import IO, Any
 import polars as pl
 
 from microveil.files import statistical
-from microveil.files.formats import STATA, STATA_LONG
-from microveil.files.statistical import Column, LabelledFile, Package, as_numbers
+from microveil.files.formats import STATA, STATA_LONG, Opened
+from microveil.files.statistical import Column, Package, as_numbers
 from microveil.files.text import TextFormat
 from microveil.files.typed import Outline
 from microveil.table import Labels
@@ -24,7 +24,7 @@ _MOMENT = Column(kind="moment", origin=3_653.0 * 86_400_000, unit=1_000)
 _BEGINS = 64  # bytes in which it is said which format the file is of
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:
     """Read a file."""
     return statistical.opened(_package(raw), path, raw, text)
 

@@ -4,7 +4,7 @@ import datetime
 import io
 import math
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +22,7 @@ from microveil.files.checking import (
     of_extra,
     within,
 )
-from microveil.files.formats import EXACT, Carries, Cells
+from microveil.files.formats import EXACT, Carries, Cells, Opened
 from microveil.files.text import TextFormat
 from microveil.files.typed import Outline
 from microveil.files.writing import UnwritableError, stored
@@ -87,7 +87,7 @@ class Package:
     shown: Callable[[pl.Series], tuple[str, pl.Series]] = lambda column: ("", column)
 
 
-def opened(package: Package, path: Path, raw: bytes, text: TextFormat | None) -> "LabelledFile":
+def opened(package: Package, path: Path, raw: bytes, text: TextFormat | None) -> Opened:
     """Read a file; codes of missing answers stay values, and the labels say which they are."""
     check_filled(path, raw)
     _, meta, columns = _read(package, path, io.BytesIO(raw), text, metadataonly=True)
@@ -96,8 +96,16 @@ def opened(package: Package, path: Path, raw: bytes, text: TextFormat | None) ->
     frame, meta, columns = _read(package, path, io.BytesIO(raw), text, **package.options)
     check_records(path, frame.height * frame.width)
     labels, ranges = _labels(columns, meta)
+
+    def read(cells: Cells) -> pl.DataFrame:
+        found = {
+            name: _typed(frame[name], how, labels[name].missing_codes, ranges.get(name, ()), cells)
+            for name, how in columns.items()
+        }
+        return pl.DataFrame(fitting(path, frame.columns, found, lambda at: f"record {at + 1}"))
+
     said = text if text is not None and text.encoding else None
-    return LabelledFile(path, frame, columns, labels, ranges, said)
+    return Opened(names=frame.columns, read=read, text=said, labels=labels)
 
 
 def outlined(package: Package, path: Path, text: TextFormat | None) -> Outline:
@@ -229,68 +237,50 @@ def _code(value: Any, column: Column) -> GivenCode:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledFile:
-    """A file of a statistical package, whose numbers are floats yet."""
-
-    path: Path
-    frame: pl.DataFrame
-    columns: Mapping[str, Column]
-    labels: Mapping[str, Labels]
-    ranges: Mapping[str, list[tuple[float, float]]]
-    text: TextFormat | None
-
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return self.frame.columns
-
-    def read(self, cells: Cells) -> pl.DataFrame:
-        """Give the columns the types that the file says, whatever their values are."""
-        found = {
-            column.name: self._typed(
-                column,
-                is_decimal=column.name in cells.decimals,
-                is_strict=cells.of_one_kind(column.name) and not cells.as_text(column.name),
-            )
-            for column in self.frame
-        }
-        return pl.DataFrame(fitting(self.path, self.names, found, lambda at: f"record {at + 1}"))
-
-    def _typed(self, column: pl.Series, *, is_decimal: bool, is_strict: bool) -> pl.Series | Misfit:
-        how = self.columns[column.name]
-        if how.kind == "text":
-            return column.cast(pl.String).set(column == "", None)
-        if how.kind == "unheld":
-            rule = "clocks with leap seconds and business calendars of Stata have no table here"
-            remedy = "make them dates or moments in Stata, for example by cofC() or dofb()"
-            return Misfit(index=-1, rule=rule, remedy=remedy)
-        values = self._without_ranges(column.cast(pl.Float64).fill_nan(None), how)
-        if how.kind in ("date", "moment", "time", *_PERIODS):
-            return _in_time(values, how)
-        if how.kind == "decimal" or is_decimal:
-            return values
-        whole = (values == values.floor()) & (values.abs() <= EXACT)
-        if whole.all():
-            return values.cast(pl.Int64)
-        rule = "the file shows the column without decimals, and a value has some or is too large"
-        remedy = (
-            "declare its resolution, for example --resolution NAME=0.01 with the column's name, so "
-            "that it is read as decimal"
-        )
-        return (within(whole, rule, remedy) if is_strict else None) or values
-
-    def _without_ranges(self, values: pl.Series, how: Column) -> pl.Series:
-        """Make missing what lies in a range of missing codes and is none of those listed."""
-        codes = [how.counted(code) for code in self.labels[values.name].missing_codes]
-        for lower, upper in self.ranges.get(values.name, ()):
-            missing = values.is_between(lower, upper) & ~values.is_in(codes)
-            values = values.set(missing.fill_null(value=False), None)
-        are_days = ((values - how.origin) % how.day == 0).all()
-        if how.kind == "time" or (how.kind == "moment" and not are_days):
-            # No code of these is held, so that the cells are missing by themselves.
-            values = values.set(values.is_in(codes), None)
+def _typed(
+    column: pl.Series,
+    how: Column,
+    codes: Sequence[Any],
+    ranges: Sequence[tuple[float, float]],
+    cells: Cells,
+) -> pl.Series | Misfit:
+    """Give a column the type that the file says, whatever its values are."""
+    if how.kind == "text":
+        return column.cast(pl.String).set(column == "", None)
+    if how.kind == "unheld":
+        rule = "clocks with leap seconds and business calendars of Stata have no table here"
+        remedy = "make them dates or moments in Stata, for example by cofC() or dofb()"
+        return Misfit(index=-1, rule=rule, remedy=remedy)
+    numbers = column.cast(pl.Float64).fill_nan(None)
+    values = _without_ranges(numbers, how, [how.counted(code) for code in codes], ranges)
+    if how.kind in ("date", "moment", "time", *_PERIODS):
+        return _in_time(values, how)
+    if how.kind == "decimal" or column.name in cells.decimals:
         return values
+    whole = (values == values.floor()) & (values.abs() <= EXACT)
+    if whole.all():
+        return values.cast(pl.Int64)
+    rule = "the file shows the column without decimals, and a value has some or is too large"
+    remedy = (
+        "declare its resolution, for example --resolution NAME=0.01 with the column's name, so "
+        "that it is read as decimal"
+    )
+    is_strict = cells.of_one_kind(column.name) and not cells.as_text(column.name)
+    return (within(whole, rule, remedy) if is_strict else None) or values
+
+
+def _without_ranges(
+    values: pl.Series, how: Column, codes: list[Any], ranges: Sequence[tuple[float, float]]
+) -> pl.Series:
+    """Make missing what lies in a range of missing codes and is none of those listed."""
+    for lower, upper in ranges:
+        missing = values.is_between(lower, upper) & ~values.is_in(codes)
+        values = values.set(missing.fill_null(value=False), None)
+    are_days = ((values - how.origin) % how.day == 0).all()
+    if how.kind == "time" or (how.kind == "moment" and not are_days):
+        # No code of these is held, so that the cells are missing by themselves.
+        values = values.set(values.is_in(codes), None)
+    return values
 
 
 def _in_time(values: pl.Series, how: Column) -> pl.Series | Misfit:

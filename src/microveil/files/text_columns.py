@@ -1,16 +1,15 @@
 """Tables whose cells are text: which type each column has, and its values read as that type."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.checking import Misfit, first_true, fitting
-from microveil.files.formats import Cells
+from microveil.files.formats import Cells, Opened
 from microveil.files.text import TextFormat, place
-from microveil.table import Labels
 from microveil.table.column_files import ColumnFiles, height_of, side_by_side
 from microveil.table.threads import READ_AT_ONCE, in_threads
 from microveil.table.untyped import Spelling, days_of
@@ -35,61 +34,71 @@ _MISSING_WORDS = [
 _MOSTLY = 0.9  # of a column's values: from here on the others are taken for mistakes
 
 
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table of text, null where a cell is empty: of a file of text, or of a sheet."""
+def text_table(
+    path: Path,
+    frame: pl.DataFrame | pl.LazyFrame,
+    text: TextFormat | None,
+    line_of: Callable[[int], str],
+    files: ColumnFiles | None = None,
+) -> Opened:
+    """Return a table of text, null where a cell is empty: of a file of text, or of a sheet.
 
-    path: Path
-    frame: pl.DataFrame | pl.LazyFrame
-    text: TextFormat | None
-    line_of: Callable[[int], str]
-    files: ColumnFiles | None = None  # where columns of a lazy table wait
-    labels: Mapping[str, Labels] = field(default_factory=dict)  # the file has no place for them
+    The columns of a lazy one wait in ``files``.
+    """
+    names = frame.collect_schema().names()
 
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return self.frame.collect_schema().names()
-
-    def read(self, cells: Cells) -> pl.DataFrame | pl.LazyFrame:
-        """Give columns the types that their first values have, and refuse all that does not fit."""
-        spelling, names = (self.text or TextFormat()).spelling, self.names
-
-        def typed(name: str) -> pl.Series | pl.LazyFrame | Misfit:
-            column = self.frame.lazy().select(name).collect().to_series()
-            found = _typed(column, cells, spelling)
-            if self.files is None or isinstance(found, Misfit):
-                return found
-            return self.frame.lazy() if found is column else self.files.put(found)
-
-        at_once = None if self.files is None else READ_AT_ONCE
+    def read(cells: Cells) -> pl.DataFrame | pl.LazyFrame:
         try:
-            columns = in_threads(typed, names, height_of(self.frame) * len(names), at_once=at_once)
-            found = dict(zip(names, columns, strict=True))
-            self._refuse_second_header(found)
-            fine = fitting(self.path, names, found, self.line_of)
+            found = _read(frame, names, (text or TextFormat()).spelling, cells, files)
+            _refuse_second_header(path, found)
+            fine = fitting(path, names, found, line_of)
         except BaseException:  # nothing waits of a file that is refused
-            if self.files is not None:
-                self.files.close()
+            if files is not None:
+                files.close()
             raise
-        if self.files is None:
+        if files is None:
             return pl.DataFrame(list(fine.values()))
-        return side_by_side(
-            {name: own for name, own in fine.items() if isinstance(own, pl.LazyFrame)}, self.files
-        )
+        lazy = {name: own for name, own in fine.items() if isinstance(own, pl.LazyFrame)}
+        return side_by_side(lazy, files)
 
-    def _refuse_second_header(self, found: Mapping[str, pl.Series | pl.LazyFrame | Misfit]) -> None:
-        """Refuse a second line of names: text above the numbers of every column that has any."""
-        n = sum(isinstance(own, Misfit) and own.index == 0 for own in found.values())
-        dtypes = (
-            own.dtype if isinstance(own, pl.Series) else own.collect_schema()[name]
-            for name, own in found.items()
-            if not isinstance(own, Misfit)
-        )
-        if n > 1 and not any(dtype.is_numeric() for dtype in dtypes):
-            rule = f"text stands above the numbers of {n} columns, like a second line of names"
-            remedy = "delete line 1 or line 2, whichever has the names that you do not want"
-            raise FileError(place(self.path, 2), rule, remedy)
+    return Opened(names=names, read=read, text=text)
+
+
+def _read(
+    frame: pl.DataFrame | pl.LazyFrame,
+    names: list[str],
+    spelling: Spelling,
+    cells: Cells,
+    files: ColumnFiles | None,
+) -> dict[str, pl.Series | pl.LazyFrame | Misfit]:
+    """Give columns the types that their first values have."""
+
+    def typed(name: str) -> pl.Series | pl.LazyFrame | Misfit:
+        column = frame.lazy().select(name).collect().to_series()
+        found = _typed(column, cells, spelling)
+        if files is None or isinstance(found, Misfit):
+            return found
+        return frame.lazy() if found is column else files.put(found)
+
+    at_once = None if files is None else READ_AT_ONCE
+    columns = in_threads(typed, names, height_of(frame) * len(names), at_once=at_once)
+    return dict(zip(names, columns, strict=True))
+
+
+def _refuse_second_header(
+    path: Path, found: Mapping[str, pl.Series | pl.LazyFrame | Misfit]
+) -> None:
+    """Refuse a second line of names: text above the numbers of every column that has any."""
+    n = sum(isinstance(own, Misfit) and own.index == 0 for own in found.values())
+    dtypes = (
+        own.dtype if isinstance(own, pl.Series) else own.collect_schema()[name]
+        for name, own in found.items()
+        if not isinstance(own, Misfit)
+    )
+    if n > 1 and not any(dtype.is_numeric() for dtype in dtypes):
+        rule = f"text stands above the numbers of {n} columns, like a second line of names"
+        remedy = "delete line 1 or line 2, whichever has the names that you do not want"
+        raise FileError(place(path, 2), rule, remedy)
 
 
 def _typed(column: pl.Series, cells: Cells, spelling: Spelling) -> pl.Series | Misfit:
@@ -107,6 +116,8 @@ def _as_first(column: pl.Series, spelling: Spelling, *, is_strict: bool) -> pl.S
     first = column.head(N_SAMPLE).drop_nulls()
     first = first if len(first) else column.drop_nulls().head(N_SAMPLE)
     dtype = _infer(first, spelling) if len(first) else pl.String()
+    if dtype == pl.String and not is_strict:
+        return column
     has_codes = bool(column.str.contains(_CODE).any())
     if has_codes and not isinstance(dtype, pl.Date):  # of the first thousand years
         dtype = pl.String()

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,9 +10,8 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.checking import broken, check_filled, check_records, in_our_words
-from microveil.files.formats import Cells
+from microveil.files.formats import Opened
 from microveil.schema import Kind
-from microveil.table import Labels
 from microveil.table.column_files import height_of
 from microveil.table.frames import PATTERN_RULE, pattern_among
 from microveil.table.memory import check_reading
@@ -47,23 +46,10 @@ def kind_of(dtype: pl.DataType) -> Kind | None:
     return Kind.OTHER if dtype in (pl.String, pl.Enum, pl.Categorical) else None
 
 
-@dataclass(frozen=True, slots=True)
-class TypedTable:
-    """A table that comes with its types."""
-
-    frame: pl.DataFrame | pl.LazyFrame
-    text: None = None
-    labels: Mapping[str, Labels] = field(default_factory=dict)
-    never_missing: tuple[str, ...] = ()  # as the file declares it
-
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return self.frame.collect_schema().names()
-
-    def read(self, _cells: Cells) -> pl.DataFrame | pl.LazyFrame:
-        """Give the table: the file says what its columns are."""
-        return self.frame
+def typed(frame: pl.DataFrame | pl.LazyFrame, never_missing: tuple[str, ...] = ()) -> Opened:
+    """Return a table that comes with its types: its file says what its columns are."""
+    names = frame.collect_schema().names()
+    return Opened(names=names, read=lambda _cells: frame, never_missing=never_missing)
 
 
 def opened_by(
@@ -72,7 +58,7 @@ def opened_by(
     raw: bytes,
     title: str,
     scan: Callable[[io.BytesIO], pl.LazyFrame] | None = None,
-) -> TypedTable:
+) -> Opened:
     """Read a file with a reader of polars: its bytes say all."""
     check_filled(path, raw)
     with in_our_words(lambda error: broken(path, title, error)):
@@ -81,7 +67,7 @@ def opened_by(
             cells = outline.select(pl.len()).collect().item() * len(outline.collect_schema())
             check_reading(path, len(raw), cells)
         frame = read(io.BytesIO(raw))
-    return TypedTable(without_metadata(path, frame))
+    return typed(without_metadata(path, frame))
 
 
 def check_no_pattern(path: Path, names: Iterable[str]) -> None:
