@@ -128,7 +128,7 @@ def test_what_cannot_be_written_whole_is_not_there(folder, monkeypatch, call):
     if call == "fsync":
         monkeypatch.setattr(os, "fsync", full)
     else:
-        monkeypatch.setattr("microveil.app.places.rename_new", full)
+        monkeypatch.setattr("microveil.files.disk.rename_new", full)
     with pytest.raises(FileError, match="No space left" if call == "fsync" else "overwritten"):
         Folder(folder).write_new("ours.toml", "k = 5\n")
     assert left(folder) == ["people.csv"]

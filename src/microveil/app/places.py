@@ -1,14 +1,13 @@
 """What the page may open: files below the folder that it was started for, and files named then."""
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from microveil.errors import FileError
-from microveil.files.disk import OF_WINDOWS, rename_new, synced
+from microveil.files.disk import OF_WINDOWS, written_new
 from microveil.files.formats import files_of_folder, format_of
 from microveil.text import readable
 
@@ -91,20 +90,7 @@ class Folder:
     def write_new(self, name: str, text: str) -> Path:
         """Write a new file, whole or not at all; nothing is overwritten, and no link followed."""
         place = self.place_for(name)
-        # Hidden until it is whole; no name of a person's is as long as the system allows.
-        part = place.with_name(f".recipe.{secrets.token_hex(8)}")
-        try:
-            try:
-                part.write_bytes(text.encode())
-                synced(part)
-                rename_new(part, place)
-            finally:
-                part.unlink(missing_ok=True)
-        except FileExistsError:
-            raise _taken(name, place.name) from None
-        except OSError as error:
-            rule = f"it must be possible to write it, and the system says: {error.strerror}"
-            raise FileError(_shown(name), rule, "check name, rights and room") from None
+        written_new(place, text)
         return place
 
     def _below(self, place: str, steps: list[str]) -> Path:

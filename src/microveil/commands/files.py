@@ -19,10 +19,10 @@ from microveil.commands.asking import (
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
 from microveil.commands.spark import release_in_spark
-from microveil.errors import DataError, FileError, Problems, RequestError, stands_alone
+from microveil.errors import DataError, Problems, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.codebook import empty_codebook
-from microveil.files.disk import check_name
+from microveil.files.disk import check_name, written_new
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
 from microveil.files.postgresql import check_new_table
@@ -328,19 +328,8 @@ def _written_whole(drawn: Drawn, planned: Plan) -> Frame:
 def write_form(path: str | Path, text: TextFormat | None, output: Path) -> None:
     """Write the form of a codebook for the columns of a file: their kinds, and no values."""
     table = open_table(labelled(open_file(path, text=text).read()))
-    _write_new(output, empty_codebook({name: table.kind(name) for name in table.names}))
-
-
-def _write_new(output: Path, text: str) -> None:
-    """Write a file that is not there yet."""
     check_name(output)
-    try:
-        with output.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise FileError(f"{output}", "it exists already", "name another file") from None
-    except OSError:
-        raise FileError(f"{output}", "it cannot be written", "name another place") from None
+    written_new(output, empty_codebook({name: table.kind(name) for name in table.names}))
 
 
 @stands_alone
@@ -361,7 +350,8 @@ def inspect_file(
         labelled(source), source.name, show_values=show_values, text=source.text, **given
     )
     if output is not None:
-        _write_new(output, proposed.text)
+        check_name(output)
+        written_new(output, proposed.text)
     return source, proposed
 
 

@@ -137,12 +137,12 @@ class Records:
             data += more
             if not is_cut:
                 data = self._ended(data)
-            end = data.rfind(b"\n") + 1
-            if not _is_plain(data[:end], self.text.separator, self.n_fields):
-                end = cast("re.Match[bytes]", many.match(data)).end()
-            if end:
-                yield self._piece(data[:end])
-                data = data[end:]
+            whole = data[: data.rfind(b"\n") + 1]
+            if not _is_plain(whole, self.text.separator, self.n_fields):
+                whole = cast("re.Match[bytes]", many.match(data))[0]
+            if whole:
+                yield self._piece(whole)
+                data = data[len(whole) :]
             self._check_rest(data, is_cut=is_cut)
         if self.ends[-1][0] == 0:
             rule = "records must follow the header, and there are none"

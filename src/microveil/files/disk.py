@@ -47,23 +47,32 @@ def locked(path: Path, *, wait: bool) -> Iterator[None]:
         yield
 
 
-def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
+def written_whole(
+    path: Path,
+    write: Callable[[Path], Any],
+    *,
+    private: bool = False,
+    appear: Callable[[Path, Path], Any] = lambda part, path: part.replace(path),
+) -> None:
     """Let a file appear, or take the place of an earlier one, whole; its owner's if private."""
     part = path.with_name(f".{path.name}.part")
     try:
         part.unlink(missing_ok=True)  # of a process that was killed
+        part.touch(mode=0o600 if private else 0o666, exist_ok=False)
         if private:
-            part.touch(mode=0o600, exist_ok=False)
             part.chmod(0o600)  # a umask may have taken the owner's rights
         write(part)
         synced(part)
-        part.replace(path)
+        appear(part, path)
         synced(path.parent)
     except BaseException as error:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
+        if isinstance(error, FileExistsError):
+            rule = "nothing is overwritten, and it is there already"
+            raise FileError(f"{path}", rule, "choose another name") from None
         remedy = "check the folder around it, its rights and the space left"
         raise refused_by_system(path, "it must be writable", error, remedy) from None
 
@@ -72,6 +81,12 @@ def written_text(path: Path, text: str) -> None:
     """Let a text of the custodian's appear whole."""
     contents = f"{text}\n"
     written_whole(path, lambda part: part.write_text(contents, "utf-8", newline="\n"), private=True)
+
+
+def written_new(path: Path, text: str) -> None:
+    """Let a text appear whole under a name that nothing has yet."""
+    contents = text.encode()
+    written_whole(path, lambda part: part.write_bytes(contents), appear=rename_new)
 
 
 def synced(path: Path) -> None:
