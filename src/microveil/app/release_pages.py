@@ -18,9 +18,9 @@ from microveil.app.drafts import Draft, StaleDraftError, recipe_text
 from microveil.app.rail import epsilon_of
 from microveil.app.site import Errors, Form, Site, recipe_file, sent, site_of
 from microveil.app.working import found_of, is_under_way, started, work_of
-from microveil.commands.free_names import free_name
 from microveil.errors import FileError
 from microveil.files.address import shown
+from microveil.files.disk import free_name
 from microveil.text import typed
 
 # Pages that a release has, by the folder they lie in, and what they may do: nothing but be seen.

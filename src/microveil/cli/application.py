@@ -154,9 +154,9 @@ def inspect(
 ) -> None:
     """Write a recipe to fill in, or say what to expect of one."""
     from microveil.commands.files import inspect_file, write_form
-    from microveil.commands.free_names import free_name
     from microveil.commands.proposal import left_to_type
     from microveil.files.address import shown
+    from microveil.files.disk import free_name
 
     if write_codebook is not None:
         write_form(data, request["text"], write_codebook)

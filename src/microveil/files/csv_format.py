@@ -2,8 +2,9 @@
 
 import codecs
 import io
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,11 +13,10 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files.checking import in_our_words
 from microveil.files.compression import beginning
-from microveil.files.csv_structure import Records, header_of
-from microveil.files.encoding import as_utf8, by_mark, check_readable
+from microveil.files.csv_structure import Records, header_of, undecodable
 from microveil.files.formats import Opened, format_of
 from microveil.files.formulas import escaped
-from microveil.files.text import TextFormat
+from microveil.files.text import TextFormat, place
 from microveil.files.text_columns import text_table
 from microveil.files.typed import Outline
 from microveil.table.column_files import ColumnFiles, height_of
@@ -27,11 +27,28 @@ _HEAD = 1 << 20  # bytes in which the header is looked for first
 # Fewer are of long text, by about so many bytes; the first ones show how long it is.
 _BATCH, _CELLS, _BYTES, _FIRST = 1 << 16, 1 << 20, 1 << 22, 1 << 10
 
+_NO_TEXT = {
+    b"PAR1": ("is a Parquet file", "name it .parquet"),
+    b"ARROW1": ("is an Arrow file", "name it .arrow"),
+    b"$FL2": ("is an SPSS file", "name it .sav"),
+    b"$FL3": ("is an SPSS file", "name it .zsav"),
+    b"<stata_dta>": ("is a Stata file", "name it .dta"),
+    b"HEADER RECORD*******": ("is a SAS transport file", "name it .xpt"),
+    b"PK\x03\x04": ("is a zip archive or a workbook", "name a workbook .xlsx"),
+    b"PK\x05\x06": ("is an empty zip archive", "export the table as CSV"),
+    b"\x1f\x8b": ("is compressed", "name it .csv.gz"),
+    b"\x28\xb5\x2f\xfd": ("is compressed", "name it .csv.zst"),
+    b"\xd0\xcf\x11\xe0": ("is a workbook", "export the table as CSV"),
+}
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST = 8  # bytes of a character, which may be cut where the first bytes end
+_VISIBLE = re.compile(rb"[^ \t\r\n\xef\xbb\xbf]")
+
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:
     """Check a file's structure, and read its cells as text."""
-    text = by_mark(raw, text or TextFormat())
-    data = as_utf8(path, raw, text)
+    text = _by_mark(raw, text or TextFormat())
+    data = _as_utf8(path, raw, text)
     file = _File(path, text, lambda: io.BytesIO(data))
     names, records = file.header(0)
     check_reading(path, len(data), data.count(b"\n") * len(names))
@@ -43,11 +60,11 @@ def opened_lazily(path: Path, text: TextFormat | None, beside: Path) -> Opened:
     """Check a file that is not to be held; its cells wait as text in a file beside."""
     with path.open("rb") as head:
         begins = head.read(_HEAD)
-    text = by_mark(begins, text or TextFormat())
+    text = _by_mark(begins, text or TextFormat())
     if text.codec not in ("utf-8", "utf-8-sig"):
         rule = "a file larger than memory is read some records at a time, which wants UTF-8"
         raise FileError(f"{path}", rule, "write it in UTF-8, or allow more memory (--memory)")
-    check_readable(path, begins, text)
+    _check_readable(path, begins, text)
     file = _File(path, text, lambda: path.open("rb"))
     names, records = file.header(len(codecs.BOM_UTF8) if text.codec == "utf-8-sig" else 0)
     files = ColumnFiles(beside)
@@ -68,10 +85,60 @@ def outlined(path: Path, text: TextFormat | None) -> Outline | None:
     head = raw if compression is None else beginning(path, raw, compression)
     if compression is not None and not head:
         return None
-    text = by_mark(head, text or TextFormat())
-    head = as_utf8(path, head[:_HEAD], text, is_whole=is_whole)
+    text = _by_mark(head, text or TextFormat())
+    head = _as_utf8(path, head[:_HEAD], text, is_whole=is_whole)
     found = header_of(path, head, text, is_whole=is_whole)
     return None if found is None else Outline(kinds=dict.fromkeys(found[0]))
+
+
+# The bytes of a file of text turned into UTF-8, and what they must not be.
+
+
+def _by_mark(head: bytes, text: TextFormat) -> TextFormat:
+    """Return it with the encoding whose mark a file begins with, where another is not asked for."""
+    if text.codec != "utf-8":
+        return text
+    if head.startswith(codecs.BOM_UTF8):
+        return replace(text, encoding="utf-8-sig")
+    if "encoding" in text.said or not head.startswith(_UTF16_MARKS):
+        return text
+    is_longer = head.startswith(codecs.BOM_UTF32_LE)  # it begins as that of UTF-16 does
+    return replace(text, encoding="utf-32" if is_longer else "utf-16")
+
+
+def _as_utf8(path: Path, raw: bytes, text: TextFormat, *, is_whole: bool = True) -> bytes:
+    """Turn a file's bytes, or its first ones, into UTF-8 without a mark; UTF-8 passes unseen."""
+    _check_readable(path, raw, text)
+    if text.codec == "utf-8":
+        return raw
+    if text.codec == "utf-8-sig":
+        return raw.removeprefix(codecs.BOM_UTF8)
+    try:
+        return raw.decode(text.encoding).encode()
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        if not is_whole and start > len(raw) - _LONGEST:
+            return raw[:start].decode(text.encoding).encode()
+        before = raw[:start].decode(text.encoding, "ignore")
+        raise undecodable(path, before.count("\n") + 1, raw[start:], text) from None
+
+
+def _check_readable(path: Path, head: bytes, text: TextFormat) -> None:
+    """Refuse a file that is no text, is empty, or begins with the mark of another encoding."""
+    for magic, (rule, remedy) in _NO_TEXT.items():
+        if head.startswith(magic):
+            raise FileError(str(path), f"a CSV file must be text, and this one {rule}", remedy)
+    if not _VISIBLE.search(head):
+        rule = "the file must hold a header and records, and it is empty"
+        raise FileError(str(path), rule, "check that the table was exported")
+    needed = ""
+    if head.startswith(codecs.BOM_UTF8) and text.codec != "utf-8-sig":
+        needed = "utf-8-sig"
+    elif head.startswith(_UTF16_MARKS) and text.codec not in ("utf-16", "utf-32"):
+        needed = "utf-16"
+    if needed:
+        rule = f"the file begins with a byte order mark, which {text.codec} does not have"
+        raise FileError(place(path, 1), rule, f"pass --encoding {needed}")
 
 
 @dataclass(frozen=True, slots=True)

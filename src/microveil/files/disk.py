@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,13 @@ def check_name(path: Path) -> None:
             '< > : " | ? *, and no point or space at the end',
             "choose another name",
         )
+
+
+def free_name(folder: Path, stem: str, suffix: str = "") -> str:
+    """Propose a name that is free, as its custodian's folder is: with a number if need be."""
+    names = (f"{stem}{'' if n == 1 else f'-{n}'}{suffix}" for n in count(1))
+    taken = os.path.lexists
+    return next(n for n in names if not (taken(folder / n) or taken(folder / f"{n}-custodian")))
 
 
 @contextmanager
