@@ -21,7 +21,7 @@ from microveil.measures.information_loss import INFORMATION_LOSS
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.registry import MEASURES
 from microveil.report import comparison_report, custodian_report, publishable_report
-from microveil.report.comparison_map import comparison_chart
+from microveil.report.comparison import comparison_chart
 from microveil.text.figures import figure
 
 N = 60

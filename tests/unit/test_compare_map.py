@@ -16,7 +16,7 @@ from microveil.compare.columns import GROUPS, RISK, Measures, schema_of
 from microveil.compare.results import beaten, excluded_of, frontier_of
 from microveil.errors import RequestError
 from microveil.report import draw_map
-from microveil.report.comparison_map import comparison_chart
+from microveil.report.comparison import comparison_chart
 from microveil.text.document import Items, Tabulated, plain
 
 CELLS = st.tuples(

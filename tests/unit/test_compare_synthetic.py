@@ -15,7 +15,7 @@ from microveil.compare.columns import Measures, loss_of
 from microveil.measures.base import Better, Compared, Measure, Takes
 from microveil.measures.registry import MEASURES
 from microveil.report import comparison_report
-from microveil.report.comparison_map import comparison_chart
+from microveil.report.comparison import comparison_chart
 
 PAIRED = [
     measure.id

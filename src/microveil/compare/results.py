@@ -10,7 +10,6 @@ has no record to be found again: its risk is none, by what linkage is and not by
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ from microveil.measures.linkage import CHANCE
 from microveil.measures.registry import MEASURES
 from microveil.measures.values import plain
 from microveil.text.document import Document, Heading, Items, heading
-from microveil.text.notebook import as_html
+from microveil.text.notebook import as_html, pictured
 
 CONFIDENCE = 0.95
 WIDTH = 100
@@ -124,20 +123,16 @@ class Comparison:
         RequestError
             If there is no such risk, or nothing to draw.
         """
-        # Pages stand above: what they draw is looked for once it is asked for.
-        maps, drawing = map(
-            import_module, ("microveil.report.comparison_map", "microveil.report.drawing")
-        )
         if risk not in risks_of(self.summary.columns):
             known = ", ".join(risks_of(MEASURES))
             rule = "it was not measured"
             remedy = f"compare with linkage=True, and choose from {known}"
             raise RequestError(f"risk '{risk}'", rule, remedy)
-        chart = maps.comparison_chart(self, risk)
+        chart = pictured("comparison_plot", self, risk)
         if chart is None:
             rule = "no configuration has both a finite loss and a risk"
             raise RequestError("map", rule, "see why in the comparison's answer")
-        return drawing.altair_chart(chart)
+        return chart
 
     def __repr__(self) -> str:
         """Name the comparison without its figures: notebooks print it."""

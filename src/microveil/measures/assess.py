@@ -22,7 +22,7 @@ from microveil.measures.weighted import weights_of
 from microveil.schema import Role
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Column, check_columns, column_of, numeric_look_of
-from microveil.table.blocks import Matrix, blocks_of, lacks_some, over_blocks, varying
+from microveil.table.blocks import blocks_of, varying
 from microveil.table.record_rules import RecordRule, comparable, parse_rule
 from microveil.table.table import part_of_column
 
@@ -201,7 +201,8 @@ def assess(
 def _assessed(both: Opened, tables: Tables, *, looked_at: Iterable[str], **more: Any) -> Assessment:
     """Take every measure that two tables allow, and name the columns that have none."""
     before, after = tables.original, tables.protected
-    n_cells, n_complete = _present(before, after) if tables.paired else (0, 0)
+    found = measured(tables)
+    n_cells = int(found["mse"].result.n_cells.sum()) if "mse" in found else 0
     varies = varying(before) if tables.names else ()
     constant = (name for name, one in zip(tables.names, varies, strict=True) if not one)
     return Assessment(
@@ -212,8 +213,8 @@ def _assessed(both: Opened, tables: Tables, *, looked_at: Iterable[str], **more:
         constant_attributes=tuple(constant),
         paired=tables.paired,
         n_cells_compared=n_cells,
-        n_records_complete=n_complete,
-        measured=measured(tables),
+        n_records_complete=len(tables.complete[0]) if tables.paired else 0,
+        measured=found,
         left_out=tuple(name for name in both.original.names if name not in tables.compared),
         # Text that is listed as categories is such, whatever it looks like.
         numeric_looks={
@@ -225,19 +226,6 @@ def _assessed(both: Opened, tables: Tables, *, looked_at: Iterable[str], **more:
         guarantee=both.guarantee,
         **more,
     )
-
-
-def _present(before: Matrix, after: Matrix) -> tuple[int, int]:
-    """Count the cells that both have, and the records of which both have every cell."""
-    if not (lacks_some(before) or lacks_some(after)):
-        return before.size, len(before)
-
-    def of_block(rows: slice) -> tuple[int, int]:
-        cells = ~(np.isnan(before[rows]) | np.isnan(after[rows]))
-        return int(cells.sum()), int(cells.all(axis=1).sum())
-
-    n_cells, n_complete = zip(*over_blocks(of_block, len(before)), strict=True)
-    return sum(n_cells), sum(n_complete)
 
 
 def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:

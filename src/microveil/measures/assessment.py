@@ -1,6 +1,6 @@
 """What was found of a protected table: as values, as JSON, and as a document."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,8 +36,6 @@ from microveil.text import listed, shortened
 from microveil.text.document import Block, Document, Strong, heading, items
 from microveil.text.notebook import as_html, pictured
 
-# Their entries stand before what they leave out.
-FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)
 WITHOUT_PAIRS = (
     "information loss and record linkage, which need all records in the order of the original: "
     "the release is shuffled or synthetic, or leaves records out"
@@ -244,7 +242,6 @@ class Assessment:
         dict
             Measures by name; those that need pairing only for a paired assessment.
         """
-        groups = list(dict.fromkeys(found.measure.group for found in self.measured.values()))
         known = ("n_records", "n_protected", "attributes", "text_attributes", "left_out")
         counts = ("n_cells_compared", "n_records_complete") if self.paired else ()
         last = {"corrected_shares": self.corrected, "k_anonymity": self.anonymity}
@@ -254,42 +251,34 @@ class Assessment:
             "promised": promised(self.guarantee),
             "paired": self.paired,
             **{name: getattr(self, name) for name in counts},
-            **self._entries(group for group in groups if group in FIRST),
             "constant_attributes": list(self.constant_attributes),
             "categories": {},
             **({} if self.weights is None else {"weights": self.weights.to_dict()}),
-            **self._entries(group for group in groups if group not in FIRST),
+            **self._entries(),
             **{name: plain(found) for name, found in last.items() if found},
         }
 
-    def _entries(self, groups: Iterable[Group]) -> dict[str, Any]:
-        """Write what was measured, group by group, and what follows from a group."""
-        following = {RECORD_LINKAGE: self._intervals, DISTRIBUTIONS: self._worst}
+    def _entries(self) -> dict[str, Any]:
+        """Write what was measured, and what follows from it: intervals, the worst attribute."""
         contents: dict[str, Any] = {}
-        for group in groups:
-            for found in self.measured.values():
-                entry = found.measure.entry
-                name = found.measure.id if entry is None else entry.name
-                if found.measure.group == group and name not in contents:
-                    contents[name] = found.written()
-            if group in following:
-                contents |= following[group]()
+        for found in self.measured.values():
+            entry = found.measure.entry
+            name = found.measure.id if entry is None else entry.name
+            if name not in contents:
+                contents[name] = found.written()
+        groups = {found.measure.group for found in self.measured.values()}
+        if RECORD_LINKAGE in groups:
+            contents["record_linkage_intervals"] = {
+                found.measure.id: found.figure and plain(found.figure.interval)
+                for found in self.of(RECORD_LINKAGE)
+            }
+        if self.n_sampled:
+            contents["record_linkage_sampled"] = self.n_sampled
+        if DISTRIBUTIONS in groups:
+            worst = self.worst_attribute
+            found_worst = worst and {"attribute": worst.attribute, worst.measure.id: worst.distance}
+            contents["worst_attribute"] = found_worst
         return contents
-
-    def _intervals(self) -> dict[str, Any]:
-        """Write the intervals of record linkage, and how many records were sampled."""
-        intervals = {
-            found.measure.id: found.figure and plain(found.figure.interval)
-            for found in self.of(RECORD_LINKAGE)
-        }
-        sampled = {"record_linkage_sampled": self.n_sampled} if self.n_sampled else {}
-        return {"record_linkage_intervals": intervals, **sampled}
-
-    def _worst(self) -> dict[str, Any]:
-        """Write the attribute whose distribution moved most."""
-        worst = self.worst_attribute
-        found = worst and {"attribute": worst.attribute, worst.measure.id: worst.distance}
-        return {"worst_attribute": found}
 
     def document(self) -> Document:
         """Say in a document what was found, the figures that matter first.

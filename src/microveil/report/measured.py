@@ -37,20 +37,15 @@ class ColumnMargins:
     mean: Interval | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Known:
-    """What a page may say of the measurements that a new table was drawn from."""
-
-    measurements: Measurements
-    margins: Margins
+# What a page may say of the measurements that a new table was drawn from.
+Known = tuple[Measurements, Margins]
 
 
 def known_of(release: Release) -> Known | None:
     """Return what a new table was drawn from, None where nothing: of a seed noise comes off."""
-    measurements = release.measurements
-    if measurements is None or release.guarantee.randomness == "seeded":
+    if release.measurements is None or release.guarantee.randomness == "seeded":
         return None
-    return Known(measurements=measurements, margins=release.margins())
+    return release.measurements, release.margins()
 
 
 def is_declared(attribute: Attribute) -> bool:
@@ -68,10 +63,11 @@ def margins_by_name(
     """Return the margins of each attribute, by name; on a public page of declared ones alone."""
     if known is None:
         return {}
-    own, confidence = known.margins.attributes, known.margins.confidence
+    measurements, margins = known
+    own, confidence = margins.attributes, margins.confidence
     return {
         measured.attribute.name: _of(measured, own[measured.attribute.name], confidence)
-        for measured in known.measurements.attributes
+        for measured in measurements.attributes
         if is_declared(measured.attribute) or not declared_only
     }
 
@@ -233,7 +229,7 @@ def measured_tables(
     """Return the measured pairs of a new table, None of none; without original of declared ones."""
     if known is None:
         return None
-    measurements, margins = known.measurements, known.margins
+    measurements, margins = known
     attributes = [measured.attribute for measured in measurements.attributes]
     axes = axes_of(measurements)
     bins = [bins_of(*both) for both in zip(measurements.attributes, axes, strict=True)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microveil.audit.advice import Advice
+from microveil.compare import Comparison
 from microveil.errors import RequestError
 from microveil.files.disk import written_text
 from microveil.measures.assess import assess
@@ -24,6 +25,7 @@ from microveil.report.charts import (
     tip,
     told_apart,
 )
+from microveil.report.comparison import comparison_chart
 from microveil.report.drawing import altair_chart, can_draw, file_of, var
 from microveil.report.measured import known_of, margins_by_name
 from microveil.report.overlays import bins_of_release, distribution_charts
@@ -130,6 +132,12 @@ def _first(assessment: Assessment) -> Chart:
         charts.append(pairs_chart(variation.names, variation.of_pairs))
     found = found_again_chart(assessment)
     return _beside(charts + ([] if found is None else [found]), across=3)
+
+
+def comparison_plot(comparison: Comparison, risk: str) -> Any:
+    """Chart a comparison's map; None where there is none to draw."""
+    chart = comparison_chart(comparison, risk)
+    return None if chart is None else altair_chart(chart)
 
 
 def advice_plot(advice: Advice) -> Any:
