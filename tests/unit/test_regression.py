@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.formula import parse_formula
+from microveil.measures.models import parse_formula
 from microveil.measures.regression import compare_regressions, interval_overlap
 
 FORMULAS = [

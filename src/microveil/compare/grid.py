@@ -184,10 +184,6 @@ class Configuration:
     epsilon: Epsilon
     runs: int
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the configuration as arguments of `protect`, which go before those of all."""
-        return self.choice.arguments(self.k, self.epsilon)
-
     def named(self) -> dict[str, Any]:
         """Return what names it in a table."""
         return {

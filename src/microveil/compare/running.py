@@ -59,7 +59,10 @@ def tasks_of(
     paired = not any(configuration.choice.is_synthetic for configuration in configurations)
 
     def ready(configuration: Configuration) -> tuple[Prepared, Reading] | MicroveilError:
-        asked = {**arguments, **configuration.arguments()}
+        asked = {
+            **arguments,
+            **configuration.choice.arguments(configuration.k, configuration.epsilon),
+        }
         try:
             if asked.get("parts") is not None:
                 prepared = settle(table, {**asked, "seed": seed})

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.formula import parse_formula
 from microveil.measures.learning import threshold_classes
+from microveil.measures.models import parse_formula
 from microveil.measures.values import library
 from microveil.schema import EPOCH, Kind, written
 from microveil.table import Column, Table, check_columns, column_of, numbers_of

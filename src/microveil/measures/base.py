@@ -33,6 +33,10 @@ class Takes(StrEnum):
     RELEASE = "numbers and text of the release"  # one dict: nothing of the original
 
 
+# Of these a function is called for each attribute.
+OF_ONE = frozenset({Takes.NUMBER, Takes.RANKED, Takes.TEXT, Takes.EACH})
+
+
 class Better(StrEnum):
     """Which figures keep more of the original, or are safer."""
 
@@ -228,7 +232,7 @@ class Measured:
         """The figures by attribute or class."""
         if self.result is None:
             return {}
-        if self.measure.takes in {Takes.NUMBER, Takes.RANKED, Takes.TEXT, Takes.EACH}:
+        if self.measure.takes in OF_ONE:
             found = {name: self.measure.figure(part) for name, part in self.result.items()}
         else:
             found = self.measure.figure(self.result)

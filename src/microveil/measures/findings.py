@@ -203,19 +203,19 @@ NOT_HELD = "It was not held against its original: microveil assess says what was
 
 def custodian_lines(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what the custodian is to read of a release, a line each; by its manifest."""
-    return tuple(map(one_line, (*chain(*_prose(manifest)), *_kept(_found(manifest)))))
+    *said, kept = _prose(manifest)
+    return tuple(map(one_line, (*chain(*said), *kept)))
 
 
 def custodian_text(manifest: Mapping[str, Any]) -> str:
     """Return the same for a terminal, with the worst columns as a table."""
-    found = _found(manifest)
-    columns = _moves(found)
+    columns = _moves(manifest.get("findings", {}))
     rows = ((shortened(name, LONGEST_NAME), *cells) for name, *cells in worst_rows(columns))
-    moved, *others = _prose(manifest, in_table=bool(columns))
+    moved, *others, kept = _prose(manifest, in_table=bool(columns))
     lines = (
         *(wrapped(one_line(line), "  ") for line in moved),
         *(aligned([HEADS, *rows], indent="  ") if columns else ()),
-        *(wrapped(one_line(line), "  ") for line in (*_kept(found), *chain(*others))),
+        *(wrapped(one_line(line), "  ") for line in (*kept, *chain(*others))),
     )
     return "\n".join(lines)
 
@@ -248,12 +248,12 @@ def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
     )
 
 
-def _prose(manifest: Mapping[str, Any], *, in_table: bool = False) -> Iterator[list[str]]:
-    """Say what moved, unless a table does, who was found again, and what is to be known."""
-    found, notes = _found(manifest), manifest["custodian_notes"]
-    if not found:
-        yield [NOT_HELD]
-        yield notes
+def _prose(manifest: Mapping[str, Any], *, in_table: bool = False) -> Iterator[Sequence[str]]:
+    """Say what moved, unless a table does, who was found again, what is to be known, pairs kept."""
+    found: Mapping[str, Any] = manifest.get("findings", {})
+    notes = manifest["custodian_notes"]
+    if not found:  # it was not held against its original
+        yield from ([NOT_HELD], notes, [])
         return
     warnings, worst = [*warnings_of(found)], found["worst_attribute"]
     farthest = worst and (worst["attribute"], worst["distance"], worst["measure"])
@@ -262,18 +262,8 @@ def _prose(manifest: Mapping[str, Any], *, in_table: bool = False) -> Iterator[l
     yield [*warnings, *([most_moved(moves, farthest).sentence] if is_said else [])]
     yield [linkage_found(found).sentence]
     yield [note for note in notes if note not in warnings]
-
-
-def _found(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what was found of a release: nothing where it was not held against its original."""
-    found: Mapping[str, Any] = manifest.get("findings", {})
-    return found
-
-
-def _kept(found: Mapping[str, Any]) -> Sequence[str]:
-    """Say how many pairs of attributes are still related, and how strongly."""
     relations = found.get("relations")  # which manifests of version 0.2 lack, as they do columns
-    return () if relations is None else Relations.of(relations).lines
+    yield () if relations is None else Relations.of(relations).lines
 
 
 def _moves(found: Mapping[str, Any]) -> dict[str, ColumnMove]:

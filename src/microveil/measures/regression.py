@@ -25,14 +25,16 @@ from microveil.measures.base import (
     Takes,
     result_in,
 )
-from microveil.measures.formula import Formula, coded_designs, parse_formula
 from microveil.measures.models import (
     Attributes,
     Basis,
+    Formula,
     basis_of,
     checked_attributes,
+    coded_designs,
     complete_records,
     fit_logistic,
+    parse_formula,
 )
 from microveil.measures.showing import figures
 from microveil.measures.values import Floats, as_json

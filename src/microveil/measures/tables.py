@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Measure, Takes
+from microveil.measures.base import OF_ONE, Measure, Takes
 from microveil.measures.distributions import Levels, decile_levels
-from microveil.measures.formula import parse_formula
+from microveil.measures.models import parse_formula
 from microveil.measures.relations import sampled_records
 from microveil.measures.values import Flags, Whole
 from microveil.table import Column, Numbers
@@ -53,7 +53,7 @@ class Tables:
     # Reads columns of both tables by their names.
     columns: Callable[[Iterable[str]], tuple[Columns, Columns]] = _no_columns
     asked: Mapping[str, Any] = field(default_factory=dict)  # by argument
-    _known: dict[Any, dict[str, Any]] = field(default_factory=dict, init=False)
+    _known: dict[Any, Any] = field(default_factory=dict, init=False)  # what measures share
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -119,39 +119,32 @@ class Tables:
     def result_of(self, measure: Measure) -> Any:
         """Call a measure's function with what it takes; None where there is nothing of it."""
         more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
-        if measure.takes in {Takes.NUMBER, Takes.RANKED}:
-            found = dict(self._of_numbers(measure.function, more))
-            if measure.takes is Takes.RANKED:
-                found |= {n: measure.function(*both, **more) for n, both in self.ranks.items()}
+        if measure.takes in OF_ONE:
+            found = {}
+            for name, given in self._attributes(measure.takes):
+                key = measure.function, tuple(more), name
+                if key not in self._known:
+                    self._known[key] = measure.function(*given, **more)
+                found[name] = self._known[key]
             return {name: one for name, one in found.items() if one is not None}
-        if measure.takes is Takes.TEXT:
-            return {name: measure.function(*codes, **more) for name, codes in self.texts.items()}
-        if measure.takes is Takes.EACH:
-            each = {name: measure.function(*given, **more) for name, given in self._each()}
-            return {name: found for name, found in each.items() if found is not None}
-        given = self._given(measure.takes)
-        if given is not None and not measure.in_blocks:
-            given = tuple(own[:] if isinstance(own, AttributeMatrix) else own for own in given)
-        return None if given is None else measure.function(*given, **more)
+        given_all = self._given(measure.takes)
+        if given_all is not None and not measure.in_blocks:
+            given_all = tuple(o[:] if isinstance(o, AttributeMatrix) else o for o in given_all)
+        return None if given_all is None else measure.function(*given_all, **more)
 
-    def _of_numbers(
-        self, function: Callable[..., Any], more: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Call a function for each attribute of numbers, once for all measures that share it."""
-        key = function, tuple(more)
-        if key not in self._known:
-            self._known[key] = {
-                name: function(self.original[:, a], self.protected[:, a], **more)
-                for a, name in enumerate(self.names)
-            }
-        return self._known[key]
-
-    def _each(self) -> Iterator[tuple[str, tuple[Column, Column, bool, bool]]]:
-        """Go through all attributes: numbers, and text as codes; each made when it is come to."""
-        for a, name in enumerate(self.names):
-            yield name, (self.original[:, a], self.protected[:, a], False, name in self.nominal)
+    def _attributes(self, takes: Takes) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield attributes and what a function of one is called with; made when it is come to."""
+        if takes is not Takes.TEXT:
+            for a, name in enumerate(self.names):
+                more = (False, name in self.nominal) if takes is Takes.EACH else ()
+                yield name, (self.original[:, a], self.protected[:, a], *more)
+        if takes is Takes.RANKED:
+            yield from self.ranks.items()
         for name, codes in self.texts.items():
-            yield name, (_present_codes(codes, 0), _present_codes(codes, 1), True, True)
+            if takes is Takes.TEXT:
+                yield name, codes
+            elif takes is Takes.EACH:
+                yield name, (_present_codes(codes, 0), _present_codes(codes, 1), True, True)
 
     def _given(self, takes: Takes) -> tuple[Any, ...] | None:
         """Return what a function of all attributes at once is called with."""

@@ -98,18 +98,14 @@ def numbers_behind(column: Column) -> list[Block]:
     """Tabulate what the charts of a column show."""
     if isinstance(column, CategoryColumn):
         return [fold("Numbers", [_categories_table(column)])]
-    blocks: list[Block] = [_quantiles_table(column)]
-    margins = _margins_table(column)
-    return [fold("Numbers", blocks + ([] if margins is None else [margins]))]
-
-
-def _quantiles_table(column: NumberColumn) -> Tabulated:
     names = (LEVEL_NAMES.get(level, f"{percent(level)} %") for level in LEVELS)
     rows = [
         [side, *(shown(x, column.kind) for x in quantiles(values, LEVELS))]
         for side, values in column.sides.items()
     ]
-    return tabulated(["quantiles", *names], rows)
+    blocks: list[Block] = [tabulated(["quantiles", *names], rows)]
+    margins = _margins_table(column)
+    return [fold("Numbers", blocks + ([] if margins is None else [margins]))]
 
 
 def _margins_table(column: NumberColumn) -> Tabulated | None:

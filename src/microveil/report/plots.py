@@ -59,7 +59,13 @@ def release_plot(release: Release, asked: tuple[str, ...], original: Any) -> Any
         remedy = "choose from those that the guarantee names as attributes"
         raise RequestError("columns", rule, remedy)
     if len(asked) == 2:
-        return altair_chart(_pair(columns[asked[0]], columns[asked[1]]))
+        (codes, levels), (others, labels) = (_levels(columns[name]) for name in asked)
+        both = (codes >= 0) & (others >= 0)
+        shares = np.zeros((len(levels), len(labels)))
+        np.add.at(shares, (codes[both], others[both]), 1 / max(1, len(codes)))
+        return altair_chart(
+            cells_chart((asked[0], asked[1]), (levels, labels), {"release": shares})
+        )
     charts = [own for name in asked or columns for own in distribution_charts(columns[name])]
     if not charts:
         raise RequestError("columns", "no value is present", "choose another column")
@@ -79,15 +85,6 @@ def _beside(charts: list[Chart], *, across: int) -> Chart:
     alone = dict.fromkeys(looks, "independent")
     spec = {"concat": [own.spec for own in charts], "columns": across, "resolve": {"scale": alone}}
     return Chart(spec, " ".join(own.says for own in charts))
-
-
-def _pair(one: Column, other: Column) -> Chart:
-    """Chart the shares of records in the cells of two columns."""
-    (codes, levels), (others, labels) = _levels(one), _levels(other)
-    both = (codes >= 0) & (others >= 0)
-    shares = np.zeros((len(levels), len(labels)))
-    np.add.at(shares, (codes[both], others[both]), 1 / max(1, len(codes)))
-    return cells_chart((one.name, other.name), (levels, labels), {"release": shares})
 
 
 def _levels(column: Column) -> tuple[np.ndarray[Any, Any], list[str]]:
