@@ -1,6 +1,6 @@
 """What was found of a protected table: as values, as JSON, and as a document."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,8 @@ WITHOUT_PAIRS = (
     "information loss and record linkage, which need all records in the order of the original: "
     "the release is shuffled or synthetic, or leaves records out"
 )
+# Their entries stand before what they leave out.
+FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)
 # As they are read: the worst columns first, and what is found again before what was lost.
 READ_FIRST = (
     COLUMN_MOVES,
@@ -242,6 +244,7 @@ class Assessment:
         dict
             Measures by name; those that need pairing only for a paired assessment.
         """
+        groups = list(dict.fromkeys(found.measure.group for found in self.measured.values()))
         known = ("n_records", "n_protected", "attributes", "text_attributes", "left_out")
         counts = ("n_cells_compared", "n_records_complete") if self.paired else ()
         last = {"corrected_shares": self.corrected, "k_anonymity": self.anonymity}
@@ -251,33 +254,33 @@ class Assessment:
             "promised": promised(self.guarantee),
             "paired": self.paired,
             **{name: getattr(self, name) for name in counts},
+            **self._entries(group for group in groups if group in FIRST),
             "constant_attributes": list(self.constant_attributes),
             "categories": {},
             **({} if self.weights is None else {"weights": self.weights.to_dict()}),
-            **self._entries(),
+            **self._entries(group for group in groups if group not in FIRST),
             **{name: plain(found) for name, found in last.items() if found},
         }
 
-    def _entries(self) -> dict[str, Any]:
-        """Write what was measured, and what follows from it: intervals, the worst attribute."""
+    def _entries(self, groups: Iterable[Group]) -> dict[str, Any]:
+        """Write what was measured, group by group, and what follows from a group."""
         contents: dict[str, Any] = {}
-        for found in self.measured.values():
-            entry = found.measure.entry
-            name = found.measure.id if entry is None else entry.name
-            if name not in contents:
-                contents[name] = found.written()
-        groups = {found.measure.group for found in self.measured.values()}
-        if RECORD_LINKAGE in groups:
-            contents["record_linkage_intervals"] = {
-                found.measure.id: found.figure and plain(found.figure.interval)
-                for found in self.of(RECORD_LINKAGE)
-            }
-        if self.n_sampled:
-            contents["record_linkage_sampled"] = self.n_sampled
-        if DISTRIBUTIONS in groups:
-            worst = self.worst_attribute
-            found_worst = worst and {"attribute": worst.attribute, worst.measure.id: worst.distance}
-            contents["worst_attribute"] = found_worst
+        for group in groups:
+            for found in self.measured.values():
+                name = found.measure.entry or found.measure.id
+                if found.measure.group == group and name not in contents:
+                    contents[name] = found.written()
+            if group == RECORD_LINKAGE:
+                contents["record_linkage_intervals"] = {
+                    found.measure.id: found.figure and plain(found.figure.interval)
+                    for found in self.of(RECORD_LINKAGE)
+                }
+                if self.n_sampled:
+                    contents["record_linkage_sampled"] = self.n_sampled
+            elif group == DISTRIBUTIONS:
+                worst = self.worst_attribute
+                moved = worst and {"attribute": worst.attribute, worst.measure.id: worst.distance}
+                contents["worst_attribute"] = moved
         return contents
 
     def document(self) -> Document:

@@ -77,15 +77,6 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """Where `Assessment.to_dict` has what a function found, in one place for several measures."""
-
-    name: str
-    # Of what the function returned and the names of the attributes of numbers, plain values.
-    write: Callable[[Any, Sequence[str]], Any] = lambda found, _names: plain(found)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """How a comparison of methods uses a measure: every run has its figure as a column."""
 
@@ -152,7 +143,9 @@ class Measure:
     figure: Callable[[Any], Any] = lambda result: result
     group: Group = FURTHER
     tabulated: bool = True  # whether tables of the assessment show it
-    entry: Entry | None = None  # where `Assessment.to_dict` has it, if not under its id
+    entry: str = ""  # where `Assessment.to_dict` has its result, once for several measures
+    # Of the result and the names of the attributes of numbers, plain values for an entry.
+    write: Callable[[Any, Sequence[str]], Any] = lambda found, _names: plain(found)
     asked_by: str = ""  # the argument that it is measured for; without one it always is
     arguments: tuple[str, ...] = ()  # that the function takes by name, with a default for each
     # None where comparisons do without it, but for those with a method whose rows follow nobody:
@@ -242,8 +235,8 @@ class Measured:
 
     def written(self) -> Any:
         """Return what was found as JSON knows it; what is undefined is None."""
-        if self.measure.entry is not None:
-            return self.measure.entry.write(self.result, self.names)
+        if self.measure.entry:
+            return self.measure.write(self.result, self.names)
         if self.measure.by is By.TABLE:
             return self.value
         return {name: plain(found.value) for name, found in self.figures.items()}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
+from microveil.measures.base import Better, By, Group, Measure, Takes
 from microveil.measures.opening import Opened
 from microveil.measures.values import Floats, Whole
 from microveil.noise.shares import CorrectedShares, PosteriorOdds, posterior_odds
@@ -72,7 +72,7 @@ _measure = partial(
     needs_pairs=True,
     by=By.ATTRIBUTE,
     group=Group(title="Categories"),
-    entry=Entry(name="categories"),
+    entry="categories",
 )
 
 SHARE_KEPT = _measure(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Figure, Group, Measure, Takes
+from microveil.measures.base import Better, Figure, Group, Measure, Takes
 from microveil.measures.estimates import Estimate, Median, in_percent, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
 from microveil.measures.values import Flags, Floats, drawn
@@ -119,7 +119,7 @@ _measure = partial(
     takes=Takes.RECORDS,
     needs_pairs=False,
     group=CLOSEST_RECORDS,
-    entry=Entry(name="closest_records"),
+    entry="closest_records",
     asked_by="unpaired",
 )
 

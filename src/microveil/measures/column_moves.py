@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import By, Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import By, Group, Measure, Measured, Takes
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.showing import figures
 from microveil.measures.values import Floats
@@ -202,6 +202,6 @@ LARGEST_MOVE = Measure(
     by=By.ATTRIBUTE,
     figure=attrgetter("score"),
     group=COLUMN_MOVES,
-    entry=Entry(name="column_moves"),
+    entry="column_moves",
 )
 MEASURES = (LARGEST_MOVE,)

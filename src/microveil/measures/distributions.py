@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import By, Compared, Entry, Group, Measure, Takes
+from microveil.measures.base import By, Compared, Group, Measure, Takes
 from microveil.measures.values import Floats, Whole, plain
 from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
@@ -133,7 +133,7 @@ _variation = partial(
     explanation="0 = alike, 1 = apart",
     highest=1.0,
     group=DISTRIBUTIONS,
-    entry=Entry(name="total_variation"),
+    entry="total_variation",
 )
 
 # By which the worst attribute is known, of text without an order.

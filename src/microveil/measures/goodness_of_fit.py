@@ -16,7 +16,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 
 from microveil.kernels import sorted_values as kernel
-from microveil.measures.base import By, Entry, Measure, Takes
+from microveil.measures.base import By, Measure, Takes
 from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
 from microveil.measures.values import Floats, as_json, plain
 from microveil.table.blocks import SMALLEST_VARIANCE, mean_and_variance
@@ -244,7 +244,7 @@ _measure = partial(
     Measure, function=compare_distributions, needs_pairs=False, by=By.ATTRIBUTE, group=DISTRIBUTIONS
 )
 _test = partial(_measure, takes=Takes.RANKED)
-_further = partial(_test, tabulated=False, entry=Entry(name="goodness_of_fit"))
+_further = partial(_test, tabulated=False, entry="goodness_of_fit")
 
 # By which the worst attribute is known.
 DISTANCE = _test(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import Better, By, Compared, Entry, Group, Measure, Takes
+from microveil.measures.base import Better, By, Compared, Group, Measure, Takes
 from microveil.measures.values import Floats, Whole, plain
 from microveil.table.blocks import Matrix, means_and_variances, over_blocks, summed, varying
 
@@ -126,7 +126,8 @@ _error = partial(
     by=By.ATTRIBUTE,
     explanation="0 = unchanged",
     group=Group(title="Errors of values"),
-    entry=Entry(name="errors", write=_write),
+    entry="errors",
+    write=_write,
 )
 
 OF_ATTRIBUTES = (

@@ -20,7 +20,6 @@ from microveil.measures.base import (
     Better,
     By,
     Compared,
-    Entry,
     Figure,
     Group,
     Measure,
@@ -334,7 +333,7 @@ _measure = partial(
     highest=1.0,
     better=Better.HIGHER,
     group=Group(title="Classification", beside="original", show=_show),
-    entry=Entry(name="classification"),
+    entry="classification",
     asked_by="classes",
     arguments=("classes", "protected_classes", "class_attribute", "estimator"),
 )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from microveil.kernels import ranking as kernel
-from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Takes
+from microveil.measures.base import Better, By, Figure, Group, Measure, Takes
 from microveil.measures.values import Floats, as_json, plain
 from microveil.table.blocks import (
     SMALLEST_VARIANCE,
@@ -201,9 +201,8 @@ _moment = partial(
     function=compare_moments,
     by=By.ATTRIBUTE,
     group=MOMENTS,
-    entry=Entry(
-        name="moments", write=lambda found, names: by_name(found, names, "mean", "variance")
-    ),
+    entry="moments",
+    write=lambda found, names: by_name(found, names, "mean", "variance"),
 )
 # Of every pair, in the two matrices that an assessment writes: no table has a figure of them.
 _matrix = partial(_closer, by=By.PAIR, group=CORRELATIONS, tabulated=False)
@@ -236,13 +235,11 @@ OF_PAIRS = (
         label="covariances",
         function=compare_moments,
         lowest=-math.inf,
-        entry=Entry(
-            name="covariances",
-            write=lambda found, _: {
-                "original": plain(found.original.covariances),
-                "protected": plain(found.protected.covariances),
-            },
-        ),
+        entry="covariances",
+        write=lambda found, _: {
+            "original": plain(found.original.covariances),
+            "protected": plain(found.protected.covariances),
+        },
     ),
     *_correlations(
         "Pearson's",
@@ -250,7 +247,8 @@ OF_PAIRS = (
         "",
         "correlations.",
         function=compare_moments,
-        entry=Entry(name="correlations", write=lambda found, _: found.correlations.to_dict()),
+        entry="correlations",
+        write=lambda found, _: found.correlations.to_dict(),
     ),
     *_correlations(
         "Spearman's",
@@ -258,6 +256,6 @@ OF_PAIRS = (
         "Spearman's ",
         "",
         function=compare_rank_correlations,
-        entry=Entry(name="rank_correlations"),
+        entry="rank_correlations",
     ),
 )

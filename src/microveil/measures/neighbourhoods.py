@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microveil.kernels import sorted_values as kernel
-from microveil.measures.base import Better, By, Entry, Group, Measure, Takes
+from microveil.measures.base import Better, By, Group, Measure, Takes
 from microveil.measures.values import Floats, Whole
 from microveil.partition import intervals
 
@@ -128,7 +128,7 @@ MEASURES = (
         better=Better.HIGHER,
         group=NEIGHBOURHOODS,
         tabulated=False,
-        entry=Entry(name="neighbourhoods"),
+        entry="neighbourhoods",
         asked_by="k",
         arguments=("k",),
     ),

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microveil.errors import DataError
-from microveil.measures.base import Compared, Entry, Figure, Group, Measure, Takes
+from microveil.measures.base import Compared, Figure, Group, Measure, Takes
 from microveil.measures.models import (
     Attributes,
     basis_of,
@@ -168,7 +168,7 @@ _measure = partial(
         title="Propensity: whether a logistic regression tells protected from original records",
         beside="of one law",
     ),
-    entry=Entry(name="propensity"),
+    entry="propensity",
     asked_by="propensity",
 )
 

@@ -18,7 +18,6 @@ from microveil.errors import DataError
 from microveil.measures.base import (
     Better,
     Compared,
-    Entry,
     Group,
     Measure,
     Measured,
@@ -251,7 +250,7 @@ MEASURES = (
         highest=1.0,
         better=Better.HIGHER,
         group=Group(title="Regression", show=_show),
-        entry=Entry(name="regression"),
+        entry="regression",
         asked_by="formula",
         arguments=("formula", "logistic"),
         compared=Compared(in_answer=True, counted=True, level=("the original", 1.0)),

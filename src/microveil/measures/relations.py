@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Entry, Group, Measure, Measured, Takes, result_in
+from microveil.measures.base import Better, Group, Measure, Measured, Takes, result_in
 from microveil.measures.distributions import decile_levels
 from microveil.measures.moments import rank_correlations
 from microveil.measures.showing import figures
@@ -240,6 +240,6 @@ PAIRS_KEPT = Measure(
     better=Better.HIGHER,
     figure=attrgetter("percent_kept"),
     group=RELATIONS,
-    entry=Entry(name="relations"),
+    entry="relations",
 )
 MEASURES = (PAIRS_KEPT,)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microveil.measures.base import Better, By, Entry, Figure, Group, Measure, Measured, Takes
+from microveil.measures.base import Better, By, Figure, Group, Measure, Measured, Takes
 from microveil.measures.models import Attributes, checked_attributes, of_one_kind
 from microveil.measures.showing import figures
 from microveil.measures.values import plain
@@ -115,7 +115,7 @@ MEASURES = (
         better=Better.UNCHANGED,
         by=By.RULE,
         group=Group(title="Rules, and the records that break them", show=_show),
-        entry=Entry(name="rules"),
+        entry="rules",
         asked_by="rules",
         arguments=("rules",),
     ),

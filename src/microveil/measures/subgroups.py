@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.measures.base import Entry, Group, Measure, Measured, Takes, result_in
+from microveil.measures.base import Group, Measure, Measured, Takes, result_in
 from microveil.measures.models import of_one_kind
 from microveil.measures.showing import figures
 from microveil.measures.values import Flags, Floats, Whole, plain
@@ -232,7 +232,8 @@ MEASURES = (
         needs_pairs=False,
         highest=1.0,
         group=Group(title="Subgroups", show=_show),
-        entry=Entry(name="subgroups", write=Subgroups.to_dict),
+        entry="subgroups",
+        write=Subgroups.to_dict,
         asked_by="by",
         arguments=("by", "margins"),
     ),

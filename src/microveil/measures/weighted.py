@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.base import Better, By, Entry, Group, Measure, Measured, Takes
+from microveil.measures.base import Better, By, Group, Measure, Measured, Takes
 from microveil.measures.moments import before_and_after, by_name
 from microveil.measures.opening import Opened
 from microveil.measures.showing import figures
@@ -234,7 +234,8 @@ _moment = partial(
     in_blocks=True,
     better=Better.UNCHANGED,
     explanation="closer is better",
-    entry=Entry(name="weighted_moments", write=WeightedComparison.to_dict),
+    entry="weighted_moments",
+    write=WeightedComparison.to_dict,
 )
 
 MEASURES = (
@@ -267,7 +268,7 @@ MEASURES = (
         takes=Takes.TEXT,
         figure=attrgetter("weighted_total_variation"),
         highest=1.0,
-        entry=Entry(name="weighted_shares"),
+        entry="weighted_shares",
     ),
 )
 
