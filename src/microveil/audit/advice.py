@@ -256,13 +256,24 @@ def _advice(planned: Plan) -> Advice:
     k = request.k if "k" in request.method.needs else None
     is_synthetic = planned.synthetic is not None
     expected = all_expected(planned) if is_synthetic else expectations(planned)
+    scope, options = kept_scope(planned), list[Option]()
+    if scope is not None:
+        # What the request chose for its own method binds no other.
+        own = ("method", "k", *STEPS_CHOSEN)
+        free = {name: value for name, value in planned.prepared.asked.items() if name not in own}
+        options = weigh(Search(prepared=planned.prepared, scope=scope), free)[:SHOWN]
+    refused = None
+    try:
+        refuse_exact_cells(planned)
+    except ExactCellsError as error:
+        refused = f"{error.place}: {error.rule}; {error.remedy}"
     return Advice(
         asked=Option.of(planned, request.steps, k, average(expected)),
-        scope=kept_scope(planned),
+        scope=scope,
         expected=expected,
-        options=tuple(_better_options(planned)),
+        options=tuple(options),
         linkage=invited_linkage(planned.parts[0]) if planned.isotonic else None,
-        refused=_refusal(planned),
+        refused=refused,
         attributes=_names(planned),
     )
 
@@ -290,26 +301,6 @@ def _of_parts(planned: Plan) -> Advice:
         parts=parts,
         attributes=_names(planned),
     )
-
-
-def _better_options(planned: Plan) -> list[Option]:
-    """Weigh what keeps the same epsilon at the scope that a plan keeps it at."""
-    scope = kept_scope(planned)
-    if scope is None:
-        return []
-    # What the request chose for its own method binds no other.
-    own = ("method", "k", *STEPS_CHOSEN)
-    asked = planned.prepared.asked
-    free = {name: value for name, value in asked.items() if name not in own}
-    return weigh(Search(prepared=planned.prepared, scope=scope), free)[:SHOWN]
-
-
-def _refusal(planned: Plan) -> str | None:
-    try:
-        refuse_exact_cells(planned)
-    except ExactCellsError as error:
-        return f"{error.place}: {error.rule}; {error.remedy}"
-    return None
 
 
 def strongest_linkage(planned: Plan) -> InvitedLinkage:

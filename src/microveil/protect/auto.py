@@ -26,7 +26,7 @@ from microveil.protect.planning import (
     refuse_unnamed,
 )
 from microveil.protect.request import Advised, Request
-from microveil.schema import Attribute, Kind, Source
+from microveil.schema import Kind, Source
 
 Steps = Mapping[str, str]
 SEARCHED: Steps = {"partition": "noise-aware"}
@@ -266,22 +266,21 @@ def weigh(
     """
     listed = _candidates(asked, str(search.scope)) if candidates is None else candidates
     methods = [(METHODS[name], steps) for name, steps in listed]
+    attributes = search.prepared.attributes
+    in_order = all(own.kind.is_ranked for own in attributes)
+    # A domain was declared, or read: the calendar alone is none.
+    calendar = Kind.DATE, Source.TYPE
+    bounded = all(
+        own.domain is not None and (own.kind, own.domain_source) != calendar for own in attributes
+    )
     found = [
         _best(search, method, steps, _own(search, method, asked))
         for method, steps in methods
-        if _suits(method, search.prepared.attributes)
+        if (in_order or "categories" in method.can) and (bounded or "bounds" not in method.needs)
     ]
     return sorted(
         (option for option in found if option is not None), key=lambda option: option.over_variance
     )
-
-
-def _suits(method: Method, attributes: Sequence[Attribute]) -> bool:
-    in_order = all(own.kind.is_ranked for own in attributes)
-    # A domain was declared, or read: the calendar alone is none.
-    given = [own for own in attributes if (own.kind, own.domain_source) != (Kind.DATE, Source.TYPE)]
-    bounded = len(given) == len(attributes) and all(own.domain is not None for own in given)
-    return (in_order or "categories" in method.can) and (bounded or "bounds" not in method.needs)
 
 
 def _own(search: Search, method: Method, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,16 +68,7 @@ def guarantee_of(parts: Sequence[PartPlan], whole: Whole | None = None) -> Guara
         unit=unit,
         conditions=tuple(conditions_of(parts, epsilon, kept, labelled=labelled)),
         attributes=tuple(terms for one in parts for terms in _terms(one)),
-        parts=()
-        if whole is None
-        else tuple(
-            PartTerms(
-                **_described(one),
-                attributes=tuple(_names([one])),
-                shuffle=one.request.shuffle,
-            )
-            for one in parts
-        ),
+        parts=() if whole is None else tuple(map(_part_terms, parts)),
         randomness="os",
         kept=kept,
         shuffle=shuffle,
@@ -150,6 +141,11 @@ def _order(parts: Sequence[PartPlan], whole: Whole | None) -> str | None:
     if orders == {"columns"}:
         return "columns"
     return whole.shuffle or ("parts" if any(orders) else None)
+
+
+def _part_terms(one: PartPlan) -> PartTerms:
+    names = tuple(_names([one]))
+    return PartTerms(**_described(one), attributes=names, shuffle=one.request.shuffle)
 
 
 def _terms(one: PartPlan) -> Iterator[AttributeTerms]:

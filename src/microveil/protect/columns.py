@@ -163,7 +163,11 @@ def _column(
         may_be_hidden="missing" in request.method.can,
     )
     check_enough([column], request)
-    if is_protected and (attribute.name in table.of_few or _is_of_one(column, units)):
+    is_of_one = False
+    if is_protected and units is not None:
+        of_values = units.of_values(column.missing)
+        is_of_one = len(of_values) > 0 and bool((of_values == of_values[0]).all())
+    if is_protected and (attribute.name in table.of_few or is_of_one):
         raise DataError(
             attribute.place,
             "it has a value in one record at most, or in those of one unit, and that value alone "
@@ -174,15 +178,6 @@ def _column(
         column = _of_units(column, units, may_be_empty=is_protected)
         check_enough([column], request)
     return column.narrowed() if is_synthetic else column
-
-
-def _is_of_one(column: GridColumn, units: Units | None) -> bool:
-    """Whether all values of a column are one unit's."""
-    if units is None:
-        return False
-    absent = column.missing
-    present = units.of_record if absent is None else units.of_record[~absent]
-    return bool(len(present)) and bool((present == present[0]).all())
 
 
 def _of_units(column: GridColumn, units: Units, *, may_be_empty: bool) -> GridColumn:

@@ -54,8 +54,13 @@ def prepare(table: Any, request: Request, progress: Callable[[str], None] = sile
     """Open a table, unless it is open, and choose its columns; they are read when asked for."""
     for_all = opened_for(table, request)
     opened = for_all.table
-    problems = Problems()
-    attributes, left_out = _outline(opened, request, problems)
+    problems, attributes = Problems(), list[Attribute]()
+    names, left_out = _chosen(opened, request, problems)
+    for name in names:
+        with problems.noted():
+            attributes.append(attribute_of(opened, name, request))
+    if request["rules"] and request.method.uses("rules"):
+        check_record_rules(opened, request, names, attributes, problems)
     for name in request.keep:
         with problems.noted():
             if name in opened.names:
@@ -94,19 +99,6 @@ def categories_in_no_order(table: Any, request: Request) -> list[str]:
             refuse_moments(opened, name)
             found.append(name)
     return found
-
-
-def _outline(
-    table: Table, request: Request, problems: Problems
-) -> tuple[list[Attribute], list[str]]:
-    names, left_out = _chosen(table, request, problems)
-    attributes = list[Attribute]()
-    for name in names:
-        with problems.noted():
-            attributes.append(attribute_of(table, name, request))
-    if request["rules"] and request.method.uses("rules"):
-        check_record_rules(table, request, names, attributes, problems)
-    return attributes, left_out
 
 
 def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[str], list[str]]:

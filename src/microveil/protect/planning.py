@@ -291,35 +291,32 @@ def refuse_exact_cells(planned: Plan) -> None:
     """Refuse a plan by which cells come out exactly, unless that was allowed."""
     whole = planned.prepared.whole
     for number, part in enumerate(planned.parts):
-        with nullcontext() if whole is None else in_part(number + 1, whole.parts[number]):
-            _refuse_exact_cells(part)
-
-
-def _refuse_exact_cells(part: PartPlan) -> None:
-    request = part.request
-    if request.exact_cells == "allow" or "exact cells" not in request.method.can:
-        return
-    found = [own for own in part.attributes if own.exact_cells]
-    if not found:
-        return
-    counted = ", ".join(
-        f"'{own.attribute.name}' {own.exact_cells} of {own.n_cells}" for own in found
-    )
-    if request.exact_cells == "widen" or all(own.n_clusters == 1 for own in found):
-        raise ExactCellsError(
-            f"cells of {counted}",
-            "all values are equal: there is nothing to merge them with, and they would be "
-            "published exactly as they are",
-            "leave the attribute out, choose another method, or allow it with "
-            "exact_cells='allow' (--exact-cells allow)",
+        request = part.request
+        if request.exact_cells == "allow" or "exact cells" not in request.method.can:
+            continue
+        found = [own for own in part.attributes if own.exact_cells]
+        rule = (
+            "their clusters hold equal values, need no noise by the method's rule and would be "
+            "published exactly as they are"
         )
-    raise ExactCellsError(
-        f"cells of {counted}",
-        "their clusters hold equal values, need no noise by the method's rule and would be "
-        "published exactly as they are",
-        "merge them with their neighbours by exact_cells='widen' (--exact-cells widen), choose a "
-        "larger k or another method, or allow it with exact_cells='allow' (--exact-cells allow)",
-    )
+        remedy = (
+            "merge them with their neighbours by exact_cells='widen' (--exact-cells widen), "
+            "choose a larger k or another method, or allow it with exact_cells='allow' "
+            "(--exact-cells allow)"
+        )
+        if request.exact_cells == "widen" or all(own.n_clusters == 1 for own in found):
+            rule = (
+                "all values are equal: there is nothing to merge them with, and they would be "
+                "published exactly as they are"
+            )
+            remedy = (
+                "leave the attribute out, choose another method, or allow it with "
+                "exact_cells='allow' (--exact-cells allow)"
+            )
+        counted = (f"'{own.attribute.name}' {own.exact_cells} of {own.n_cells}" for own in found)
+        if found:
+            with nullcontext() if whole is None else in_part(number + 1, whole.parts[number]):
+                raise ExactCellsError(f"cells of {', '.join(counted)}", rule, remedy)
 
 
 def _promise(

@@ -242,19 +242,19 @@ def memory(given: Any, _name: str) -> int:
     return bytes_of(given)
 
 
-def codebook(given: Any, name: str) -> str:
-    """Read the path of a codebook."""
-    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
-        raise RequestError(name, "it is the path of a file", "pass codebook='codebook.csv'")
-    return str(os.fspath(given))
+def path(what: str, remedy: str) -> Reader:
+    """Make what reads a path."""
+
+    def read(given: Any, name: str) -> str:
+        if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+            raise RequestError(name, f"it is the path of a {what}", remedy)
+        return str(os.fspath(given))
+
+    return read
 
 
-def scratch(given: Any, name: str) -> str:
-    """Read the folder for scratch files."""
-    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
-        remedy = "pass for example scratch='/data/scratch'"
-        raise RequestError(name, "it is the path of a folder", remedy)
-    return str(os.fspath(given))
+codebook = path("file", "pass codebook='codebook.csv'")
+scratch = path("folder", "pass for example scratch='/data/scratch'")
 
 
 def population(given: Any, place: str) -> str:

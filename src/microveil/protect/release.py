@@ -1,13 +1,11 @@
 """Release: what is handed out, and for its custodian how it was made."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from microveil.errors import RequestError, stands_alone
-from microveil.files import named_format
-from microveil.files.text import TextFormat
 from microveil.guarantee import Guarantee
 from microveil.noise.shares import CorrectedShares
 from microveil.protect.corrected import corrected_of
@@ -289,86 +287,4 @@ class Release(Generic[Frame_co]):
         """
         return corrected_of(open_table(self.data, self.codes), self.guarantee, attribute)
 
-    @stands_alone
-    def write(
-        self,
-        folder: str | Path,
-        *,
-        format: str = "csv",  # noqa: A002 -- the plain word for it
-        text: TextFormat | None = None,
-        report: "str | Callable[[Release], str] | None" = None,
-        public_report: str | None = None,
-        overwrite: bool = False,
-        ledger: str | Path | None = None,
-        escape_formulas: bool = False,
-        with_measurements: bool = False,
-        into: str | None = None,
-        progress: Callable[[str], None] = lambda _step: None,
-    ) -> tuple[Path, Path]:
-        """Write the release: what may be published to ``folder``, the rest beside it.
-
-        ``folder`` gets data.csv (or as files of the format are named), guarantee.json and
-        guarantee.md, schema.json where the format has no place for labels that the columns have,
-        and report.html where there is a public report; ``folder``-custodian (mode
-        0700) gets manifest.json, and report.html where there is a report. Both appear whole or
-        not at all. Where a population was named, a line in the custodian's ledger comes first.
-
-        Parameters
-        ----------
-        folder : str or Path
-        format : str
-            "csv", "tsv.gz", "parquet" or another of `files.FORMATS`; of a table of Spark's
-            "parquet", a folder of files.
-        text : TextFormat, optional
-            Separator, decimal mark and encoding of a file of text.
-        report : str or callable, optional
-            The custodian's page, see `report.custodian_report`; or what makes it of the release
-            as it was written, whose manifest holds the digest of the table.
-        public_report : str, optional
-            The page that may be published, see `report.publishable_report`.
-        overwrite : bool
-            Replace an earlier release.
-        ledger : str or Path, optional
-            The file that counts the releases of the population; by default
-            microveil-ledger.jsonl beside ``folder``.
-        escape_formulas : bool
-            Put an apostrophe before names and text of data.csv that a spreadsheet would run as
-            formulas; numbers stay. A format with types has no use for it.
-        with_measurements : bool
-            Write what a new table was drawn from as measurements.json beside it, noisy counts and
-            cuts, and as margins.json how far figures can be off for their noise: both under the
-            same guarantee. Refused where a seed drew them.
-        into : str, optional
-            A table of PostgreSQL to be made with the folders, and to hold the same records:
-            "postgresql://HOST/DATABASE?table=NAME". ``overwrite`` replaces an earlier release.
-        progress : callable
-            Gets the name of each step.
-
-        Returns
-        -------
-        (Path, Path)
-            The two folders.
-
-        Raises
-        ------
-        RequestError
-            If there is no such format, or a ledger and no population was named, or the release was
-            pickled, and the manifest stayed with the custodian.
-        FileError
-            If a folder exists and is not to be replaced, or cannot be written, or the ledger
-            cannot be.
-        """
-        return write_release(
-            self,
-            Path(folder),
-            form=named_format(format),
-            text=text,
-            report=report,
-            public_report=public_report,
-            overwrite=overwrite,
-            ledger=ledger,
-            escape_formulas=escape_formulas,
-            with_measurements=with_measurements,
-            into=into,
-            progress=progress,
-        )
+    write = write_release

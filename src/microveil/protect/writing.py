@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from microveil.errors import DataError, EngineError, RequestError
-from microveil.files import Format
+from microveil.errors import DataError, EngineError, RequestError, stands_alone
+from microveil.files import Format, named_format
 from microveil.files.folders import write_folders
 from microveil.files.formulas import begins_like_formula
 from microveil.files.parquet_format import copy_parts
@@ -26,29 +26,81 @@ if TYPE_CHECKING:
     from microveil.protect.release import Release
 
 
+# The method `Release.write`.
+@stands_alone
 def write_release(
-    release: "Release",
-    folder: Path,
+    self: "Release",
+    folder: str | Path,
     *,
-    form: Format,
-    text: TextFormat | None,
-    report: "str | Callable[[Release], str] | None",
-    public_report: str | None,
-    overwrite: bool,
-    ledger: str | Path | None,
-    escape_formulas: bool,
-    with_measurements: bool,
-    into: str | None,
-    progress: Callable[[str], None],
+    format: str = "csv",  # noqa: A002 -- the plain word for it
+    text: TextFormat | None = None,
+    report: "str | Callable[[Release], str] | None" = None,
+    public_report: str | None = None,
+    overwrite: bool = False,
+    ledger: str | Path | None = None,
+    escape_formulas: bool = False,
+    with_measurements: bool = False,
+    into: str | None = None,
+    progress: Callable[[str], None] = lambda _step: None,
 ) -> tuple[Path, Path]:
-    """Write a release to two folders, both of which appear whole or not at all.
+    """Write the release: what may be published to ``folder``, the rest beside it.
 
-    Where a population was named, a line in the custodian's ledger comes first.
+    ``folder`` gets data.csv (or as files of the format are named), guarantee.json and
+    guarantee.md, schema.json where the format has no place for labels that the columns have,
+    and report.html where there is a public report; ``folder``-custodian (mode
+    0700) gets manifest.json, and report.html where there is a report. Both appear whole or
+    not at all. Where a population was named, a line in the custodian's ledger comes first.
+
+    Parameters
+    ----------
+    folder : str or Path
+    format : str
+        "csv", "tsv.gz", "parquet" or another of `files.FORMATS`; of a table of Spark's
+        "parquet", a folder of files.
+    text : TextFormat, optional
+        Separator, decimal mark and encoding of a file of text.
+    report : str or callable, optional
+        The custodian's page, see `report.custodian_report`; or what makes it of the release
+        as it was written, whose manifest holds the digest of the table.
+    public_report : str, optional
+        The page that may be published, see `report.publishable_report`.
+    overwrite : bool
+        Replace an earlier release.
+    ledger : str or Path, optional
+        The file that counts the releases of the population; by default
+        microveil-ledger.jsonl beside ``folder``.
+    escape_formulas : bool
+        Put an apostrophe before names and text of data.csv that a spreadsheet would run as
+        formulas; numbers stay. A format with types has no use for it.
+    with_measurements : bool
+        Write what a new table was drawn from as measurements.json beside it, noisy counts and
+        cuts, and as margins.json how far figures can be off for their noise: both under the
+        same guarantee. Refused where a seed drew them.
+    into : str, optional
+        A table of PostgreSQL to be made with the folders, and to hold the same records:
+        "postgresql://HOST/DATABASE?table=NAME". ``overwrite`` replaces an earlier release.
+    progress : callable
+        Gets the name of each step.
+
+    Returns
+    -------
+    (Path, Path)
+        The two folders.
+
+    Raises
+    ------
+    RequestError
+        If there is no such format, or a ledger and no population was named, or the release was
+        pickled, and the manifest stayed with the custodian.
+    FileError
+        If a folder exists and is not to be replaced, or cannot be written, or the ledger
+        cannot be.
     """
-    release.manifest.to_dict()  # before any file
-    measurements = _publishable_measurements(release) if with_measurements else None
-    recording = _recording(release, folder, ledger)
-    data = _to_write(release.data, form, (text, into, escape_formulas or None))
+    folder, form = Path(folder), named_format(format)
+    self.manifest.to_dict()  # before any file
+    measurements = _publishable_measurements(self) if with_measurements else None
+    recording = _recording(self, folder, ledger)
+    data = _to_write(self.data, form, (text, into, escape_formulas or None))
     if into is not None:
         data = collected(data)
 
@@ -58,22 +110,26 @@ def write_release(
         is_escaped = escape_formulas and form.is_text
         output = {
             "name": path.name,
-            "sha256": _write_table(release, data, path, form, text, escaped=escape_formulas),
+            "sha256": _write_table(self, data, path, form, text, escaped=escape_formulas),
             **({"formulas": "escaped"} if is_escaped else {}),
             **({} if table is None else {"table": table}),
         }
         counted = None if recording is None else recording.expected().to_dict()
-        manifest = release.manifest.with_entries(output=output, ledger=counted)
-        page = report(replace(release, manifest=manifest)) if callable(report) else report
+        manifest = self.manifest.with_entries(output=output, ledger=counted)
+        page = report(replace(self, manifest=manifest)) if callable(report) else report
         contents = {
-            public / "guarantee.json": release.guarantee.to_dict(),
-            public / SCHEMA_FILE: _said_beside(release.schema, form, is_escaped=is_escaped),
+            public / "guarantee.json": self.guarantee.to_dict(),
+            public / SCHEMA_FILE: _said_beside(self.schema, form, is_escaped=is_escaped),
             public / "measurements.json": measurements,
-            public / "margins.json": measurements and release.margins().to_dict(),
+            public / "margins.json": measurements and self.margins().to_dict(),
             custodian / "manifest.json": manifest.to_dict(),
         }
-        pages = {place: _json(own) for place, own in contents.items() if own is not None}
-        pages[public / "guarantee.md"] = release.guarantee.statement()
+        pages = {
+            place: json.dumps(own, indent=2, ensure_ascii=False) + "\n"
+            for place, own in contents.items()
+            if own is not None
+        }
+        pages[public / "guarantee.md"] = self.guarantee.statement()
         for place, own in ((public, public_report), (custodian, page)):
             pages |= {} if own is None else {place / "report.html": own}
         for place, own in pages.items():
@@ -195,7 +251,3 @@ def _said_beside(
         named = {name: begins_like_formula(name.lstrip("'")) for name in schema}
         schema = {f"'{name}" if named[name] else name: own for name, own in schema.items()}
     return table_schema(schema)
-
-
-def _json(contents: Mapping[str, Any]) -> str:
-    return json.dumps(contents, indent=2, ensure_ascii=False) + "\n"

@@ -61,7 +61,10 @@ def by_rank(column: SparkColumn, k: int, scratch: Scratch) -> tuple[Clusters, St
     n_ranges = n_parts(n_records)
     present = column.frame.select(NUMBER, sql.col(column.units).alias(UNITS)).dropna()
     sample = scratch.fetched(present.sample(min(1.0, SAMPLED * n_ranges / n_records)))
-    shares = scratch.written(present.mapInArrow(shared(_splits(sample, n_ranges)), SHARE))
+    in_order = sample.sort_by([(UNITS, "ascending"), (NUMBER, "ascending")])
+    own = in_order.take(np.arange(1, n_ranges) * len(sample) // n_ranges)
+    splits = Starts(own[UNITS].to_numpy(), own[NUMBER].to_numpy())  # of all but the first one
+    shares = scratch.written(present.mapInArrow(shared(splits), SHARE))
     counted = scratch.fetched(shares.select(RANGE, COUNT))
     counts = np.zeros(n_ranges, dtype=np.int64)
     np.add.at(counts, counted[RANGE].to_numpy(), counted[COUNT].to_numpy())
@@ -69,13 +72,6 @@ def by_rank(column: SparkColumn, k: int, scratch: Scratch) -> tuple[Clusters, St
     of_ranges = shares.repartition(n_ranges, RANGE)
     found = of_ranges.mapInArrow(summaries(np.cumsum(counts) - counts, n_records, k), SUMMARY)
     return joined(scratch.fetched(found), sizes)
-
-
-def _splits(sample: pa.Table, n_ranges: int) -> Starts:
-    """Return where all ranges but the first one begin, by a sample of the records."""
-    in_order = sample.sort_by([(UNITS, "ascending"), (NUMBER, "ascending")])
-    own = in_order.take(np.arange(1, n_ranges) * len(sample) // n_ranges)
-    return Starts(own[UNITS].to_numpy(), own[NUMBER].to_numpy())
 
 
 def shared(splits: Starts) -> Callable[[Batches], Batches]:

@@ -237,7 +237,9 @@ def on_grids(
         for batch in batches:
             if batch.num_rows:
                 keys, numbers = batch[KEY], np.arange(number, number + batch.num_rows)
-                n_others = keys.null_count + _n_repeated(keys, before)
+                every = keys if before is None else pa.concat_arrays([before, keys])
+                repeated = pa.compute.sum(pa.compute.equal(every[1:], every[:-1])).as_py()
+                n_others = keys.null_count + (repeated or 0)
                 number, before = number + batch.num_rows, keys[-1:]
                 found = [_on_grid(batch[name], own, clamp) for name, own in attributes.items()]
                 told = dict(zip(attributes, (one for _, one in found), strict=True))
@@ -250,12 +252,6 @@ def on_grids(
                 )
 
     return task
-
-
-def _n_repeated(keys: pa.Array, before: pa.Array | None) -> int:
-    """Count keys that are the one before them, the first one's being in the batch ``before``."""
-    every = keys if before is None else pa.concat_arrays([before, keys])
-    return pa.compute.sum(pa.compute.equal(every[1:], every[:-1])).as_py() or 0
 
 
 def _on_grid(cells: pa.Array, attribute: Attribute, clamp: bool) -> tuple[pa.Array, dict[str, Any]]:
