@@ -388,7 +388,7 @@ def test_too_little_noise_is_found(method):
     """A third of the noise: more than the epsilon is shown at cluster or vector scope."""
     part, made = planned(PEOPLE, on_people(method))
     broken = replace(part, scales=part.scales // 3)
-    found = verb.measured(broken, made, runs=8000, confidence=0.999, audit_seed=1)
+    found = verb.measured(broken, made, verb.Attack(runs=8000, confidence=0.999, audit_seed=1))
     assert {"cluster", "vector"} & set(found.contradicted)
     assert "CONTRADICTED: the claim at" in found.to_text()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from microveil.audit.empirical import empirical_audit
-from microveil.audit.empirical.audit import measured
+from microveil.audit.empirical.audit import Attack, measured
 from microveil.protect.opening import prepare
 from microveil.protect.planning import plan_of
 from microveil.protect.request import Request
@@ -141,7 +141,7 @@ def test_noise_that_is_too_small_is_found(method, scope):
     (part,) = planned.attributes
     settings = {"runs": RUNS, "confidence": CONFIDENCE, "audit_seed": 1}
     broken = replace(part, scales=part.scales // 3)
-    assert scope in measured(broken, planned, **settings).contradicted
+    assert scope in measured(broken, planned, Attack(**settings)).contradicted
     if method == "laplace":
         broken = replace(part, scales=part.scales // 5 * 4)
-        assert scope in measured(broken, planned, **settings).contradicted
+        assert scope in measured(broken, planned, Attack(**settings)).contradicted

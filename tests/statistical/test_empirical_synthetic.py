@@ -11,7 +11,7 @@ import pytest
 
 import microveil as mv
 from microveil.audit.empirical import empirical_audit
-from microveil.audit.empirical.audit import measured
+from microveil.audit.empirical.audit import Attack, measured
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.audit.empirical.measurements import (
     _Codes,
@@ -56,7 +56,7 @@ def made(values, **arguments):
 
 def attacked(part, *rest, runs=300, confidence=0.9999, audit_seed=0):
     settings = {"runs": runs, "confidence": confidence, "audit_seed": audit_seed}
-    return measured(part, *rest, **settings)
+    return measured(part, *rest, Attack(**settings))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from microveil.errors import RequestError, stands_alone
 from microveil.guarantee import Cover
 from microveil.methods.category_plans import HistogramPlan
 from microveil.methods.centroids import CentroidPlan
-from microveil.methods.planned import AttributePlan
+from microveil.methods.planned import AttributePlan, Figures, SinglePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
 from microveil.protect.arguments import Arguments
@@ -50,7 +50,7 @@ OF_DELTA = "Each with a delta of {delta:g}, the whole one of the release."
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Attack(Arguments):
+class Attack(Arguments):
     """How it is attacked, beside what is asked of it."""
 
     runs: int = 20_000
@@ -58,12 +58,25 @@ class _Attack(Arguments):
     audit_seed: int = 0
     attribute: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse figures by which nothing can be shown."""
+        whole, runs, seed = (int, np.integer), self.runs, self.audit_seed
+        if isinstance(runs, bool) or not isinstance(runs, whole) or runs < 2:
+            raise RequestError("runs", "it must be a whole number of 2 or more", "pass runs=20_000")
+        known = isinstance(self.confidence, int | float | np.floating)
+        if not known or not 0.5 < self.confidence < 1:
+            raise RequestError(
+                "confidence", "it must be above 0.5 and below 1", "pass for example confidence=0.99"
+            )
+        if isinstance(seed, bool) or not isinstance(seed, whole):
+            raise RequestError("audit_seed", "a seed is a whole number", "pass audit_seed=0")
 
-_OF_ATTACK = tuple(_Attack.__annotations__)
+
+_OF_ATTACK = tuple(Attack.__annotations__)
 
 
 @stands_alone
-@takes(_Attack)
+@takes(Attack)
 def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
     """Attack a request many times and bound what it loses from below.
 
@@ -114,9 +127,7 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
     >>> round(found.scopes["cluster"].lower_bound, 1), found.scopes["row"].lower_bound > 4
     (0.8, True)
     """
-    attack = _Attack(**{one: asked.pop(one) for one in _OF_ATTACK if one in asked})
-    runs, confidence, audit_seed = attack.runs, attack.confidence, attack.audit_seed
-    _check(runs, confidence, audit_seed)
+    attack = Attack(**{one: asked.pop(one) for one in _OF_ATTACK if one in asked})
     planned = plan_of(settle(table, asked))
     part = _attacked(planned, attack.attribute)
     if len(planned.parts) > 1:  # noise of the others is drawn apart
@@ -125,29 +136,31 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
             for one in planned.parts
             if any(part is own for own in one.attributes)
         )
-    return measured(
-        part,
-        planned,
-        runs=int(runs),
-        confidence=float(confidence),
-        audit_seed=int(audit_seed),
-    )
+    return measured(part, planned, attack)
 
 
-def measured(
-    part: AttributePlan,
-    planned: Plan,
-    *,
-    runs: int,
-    confidence: float,
-    audit_seed: int,
-) -> EmpiricalAudit:
+def measured(part: AttributePlan, planned: Plan, attack: Attack) -> EmpiricalAudit:
     """Attack an attribute of a plan of one method: by its own plan, or by another for it.
 
     Another one is held against the claims of ``planned``.
     """
+    remarks: tuple[str, ...] = ()
     if isinstance(part, OneWayPlan):
-        return _of_measurement(part, planned, (runs, confidence, audit_seed))
+        found, remarks = _of_measurement(part, planned, attack)
+    else:
+        found = _of_cells(part, planned, attack)
+    return EmpiricalAudit(
+        attribute=part.attribute.name,
+        runs=int(attack.runs),
+        confidence=float(attack.confidence),
+        scopes=found,
+        conditions=planned.claim.conditions,
+        remarks=remarks,
+    )
+
+
+def _of_cells(part: SinglePlan | Figures, planned: Plan, attack: Attack) -> dict[str, ScopeFinding]:
+    """Attack what is drawn for the records of an attribute, at each scope."""
     prepared = planned.prepared
     near: float | None = part.vector_loss
     # What is one value a unit is drawn as a record is: once.
@@ -170,58 +183,41 @@ def measured(
     exact = {"cluster": near, "vector": far, "row": None}
     if planned.promised.row.covered:
         exact["row"] = far
-    streams = RandomSource.seeded(audit_seed).spawn(2 * len(SCOPES))
+    streams = RandomSource.seeded(int(attack.audit_seed)).spawn(2 * len(SCOPES))
     scopes = {}
     for place, name in enumerate(SCOPES):
-        scores = _scores(experiments[name], runs, streams[2 * place : 2 * place + 2])
+        scores = _scores(experiments[name], attack, streams[2 * place : 2 * place + 2])
         scopes[name] = ScopeFinding(
             claimed=_claimed(planned.promised[name], part, planned),
-            lower_bound=lower_bound(*scores, confidence),
+            lower_bound=lower_bound(*scores, attack.confidence),
             exact=exact[name],
         )
-    return EmpiricalAudit(
-        attribute=part.attribute.name,
-        runs=runs,
-        confidence=confidence,
-        scopes=scopes,
-        conditions=planned.claim.conditions,
-    )
+    return scopes
 
 
 def _of_measurement(
-    part: OneWayPlan, planned: Plan, settings: tuple[int, float, int]
-) -> EmpiricalAudit:
+    part: OneWayPlan, planned: Plan, attack: Attack
+) -> tuple[dict[str, ScopeFinding], tuple[str, ...]]:
     """Attack what is measured of an attribute by itself: the same is seen at every scope."""
-    runs, confidence, audit_seed = settings
     name, accounted = part.attribute.name, accounted_of(planned)
     assert accounted is not None  # noqa: S101 -- such plans are those of a new table
     prepared = planned.prepared
     # Of what kind it is was learnt before, and is held.
     part, column = with_kind_held(part, prepared.columns[prepared.names.index(name)])
-    *streams, pilots = RandomSource.seeded(audit_seed).spawn(3)
+    *streams, pilots = RandomSource.seeded(int(attack.audit_seed)).spawn(3)
     of_value = None if prepared.units is None else prepared.units.of_values(column.missing)
     experiment = measurement_experiment(part, column, pilots, of_value)
-    scores = _scores(experiment, runs, streams)
+    scores = _scores(experiment, attack, streams)
     own = float(accounted.epsilon(accounted.attributes[name]))
-    shown = lower_bound(*scores, confidence, float(accounted.delta))
-    return EmpiricalAudit(
-        attribute=name,
-        runs=runs,
-        confidence=confidence,
-        scopes={
-            scope: ScopeFinding(
-                claimed=own if planned.promised[scope].covered else None,
-                lower_bound=shown,
-                exact=own,
-            )
-            for scope in SCOPES
-        },
-        conditions=planned.claim.conditions,
-        remarks=(
-            OF_MEASUREMENT,
-            *([OF_DELTA.format(delta=float(accounted.delta))] if accounted.delta else []),
-        ),
-    )
+    shown = lower_bound(*scores, attack.confidence, float(accounted.delta))
+    scopes = {
+        scope: ScopeFinding(
+            claimed=own if planned.promised[scope].covered else None, lower_bound=shown, exact=own
+        )
+        for scope in SCOPES
+    }
+    of_delta = [OF_DELTA.format(delta=float(accounted.delta))] if accounted.delta else []
+    return scopes, (OF_MEASUREMENT, *of_delta)
 
 
 def _attacked(planned: Plan, name: str | None) -> AttributePlan:
@@ -318,11 +314,11 @@ def _cells(part: TransitionPlan) -> dict[int, _Cell]:
 
 
 def _scores(
-    experiment: Experiment, runs: int, streams: list[RandomSource]
+    experiment: Experiment, attack: Attack, streams: list[RandomSource]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     def run(task: tuple[bool, RandomSource]) -> NDArray[np.float64]:
         of_neighbour, stream = task
-        return experiment.scores(runs, stream, of_neighbour=of_neighbour)
+        return experiment.scores(int(attack.runs), stream, of_neighbour=of_neighbour)
 
     of_table, of_neighbour = in_threads(run, list(zip((False, True), streams, strict=True)))
     return of_table, of_neighbour
@@ -335,16 +331,3 @@ def _claimed(cover: Cover, part: AttributePlan, planned: Plan) -> float | None:
         return None
     spent = planned.guarantee.unit.spends(part.share, of_unit=part.attribute.of_unit)
     return cover.epsilon * float((spent or 0) / total)
-
-
-def _check(runs: int, confidence: float, audit_seed: int) -> None:
-    whole = int, np.integer
-    if isinstance(runs, bool) or not isinstance(runs, whole) or runs < 2:
-        raise RequestError("runs", "it must be a whole number of 2 or more", "pass runs=20_000")
-    known = isinstance(confidence, int | float | np.floating)
-    if not known or not 0.5 < confidence < 1:
-        raise RequestError(
-            "confidence", "it must be above 0.5 and below 1", "pass for example confidence=0.99"
-        )
-    if isinstance(audit_seed, bool) or not isinstance(audit_seed, whole):
-        raise RequestError("audit_seed", "a seed is a whole number", "pass audit_seed=0")

@@ -123,10 +123,9 @@ def _far_and_near(column: GridColumn) -> Iterator[GridColumn]:
     From tail to tail a record is felt in every node on the way, within a half in one alone and
     there the more.
     """
-    lower, upper = _ends(column)
     order = np.argsort(column.values, kind="stable")
     ranks = np.linspace(0, len(order) - 1, QUARTERS + 1).astype(np.int64)
-    places = [lower, *column.values[order[ranks[1:-1]]].tolist(), upper]
+    places = _places(column)
     for record in order[ranks].tolist():
         for place in places:
             if place != column.values[record]:
@@ -135,15 +134,19 @@ def _far_and_near(column: GridColumn) -> Iterator[GridColumn]:
 
 def _of_units(column: GridColumn, of_value: Whole) -> Iterator[GridColumn]:
     """Move all records of a unit to one place: of two of the largest, at the ends of the ranks."""
-    lower, upper = _ends(column)
     sizes = np.bincount(of_value)
     means = np.bincount(of_value, weights=column.values) / np.maximum(sizes, 1)
     largest = np.flatnonzero(sizes == sizes.max())
-    in_order = np.sort(column.values)
-    ranks = np.linspace(0, len(in_order) - 1, QUARTERS + 1).astype(np.int64)
-    places = [lower, *in_order[ranks[1:-1]].tolist(), upper]
     for unit in (largest[means[largest].argmin()], largest[means[largest].argmax()]):
-        yield from (_moved(column, np.flatnonzero(of_value == unit), place) for place in places)
+        records = np.flatnonzero(of_value == unit)
+        yield from (_moved(column, records, place) for place in _places(column))
+
+
+def _places(column: GridColumn) -> list[int]:
+    """Return the ends of a domain, and the quarters of the values between them."""
+    lower, upper = _ends(column)
+    ranks = np.linspace(0, len(column.values) - 1, QUARTERS + 1).astype(np.int64)
+    return [lower, *np.sort(column.values)[ranks[1:-1]].tolist(), upper]
 
 
 def _ends(column: GridColumn) -> tuple[int, int]:
