@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.methods.planned import AttributePlan, Figures, SinglePlan
+from microveil.methods.planned import SinglePlan
 from microveil.noise.noise import RandomSource, permutation
 from microveil.protect.columns import Prepared, Units
 from microveil.protect.plan import Plan
-from microveil.protect.planning import plan_of, refuse_exact_cells, takes_one_by_one
+from microveil.protect.planning import plan_of, refuse_exact_cells
 from microveil.synthesis.keeping import Repairs
 from microveil.synthesis.measurements import Measurements
 from microveil.synthesis.measuring import Counter
@@ -42,7 +42,6 @@ class _Drawing:
 
     table: Table
     units: Units | None
-    parts: Mapping[str, Prepared]  # by attribute: the columns of its part
     streams: Mapping[str, RandomSource]  # by attribute: in whatever order they are drawn
     orders: Mapping[str, Positions]  # by attribute: of its cells, beside that of whole rows
     order: Positions | None
@@ -54,13 +53,11 @@ class _Drawing:
     def of(cls, prepared: Prepared, seed: int | None) -> Self:
         """Draw streams and orders, each attribute's independent of every other's."""
         source, each = RandomSource.of(seed), prepared.each
-        parts, streams = dict[str, Prepared](), dict[str, RandomSource]()
-        orders, order = dict[str, Positions](), None
+        streams, orders, order = dict[str, RandomSource](), dict[str, Positions](), None
         n_records = prepared.table.n_records
         sources = [source] if len(each) == 1 else source.spawn(len(each))
         for part, own in zip(each, sources, strict=True):
             names, n_names = part.names, len(part.names)
-            parts |= dict.fromkeys(names, part)
             streams |= zip(names, own.spawn(n_names), strict=True)
             if part.request.order == "rows" and prepared.whole is None:
                 order = permutation(n_records, own)
@@ -74,7 +71,6 @@ class _Drawing:
         return cls(
             table=prepared.table,
             units=prepared.units,
-            parts=parts,
             streams=streams,
             orders=orders,
             order=order,
@@ -113,15 +109,7 @@ def plan_and_draw(prepared: Prepared) -> tuple[Plan, Drawn]:
         planned = plan_of(prepared)
         return planned, draw(planned)
     drawing = _Drawing.of(prepared, prepared.request.seed)
-
-    def drawn(plan: SinglePlan) -> AttributePlan:
-        drawing.draw(plan)
-        request = drawing.parts[plan.attribute.name].request
-        # What is said of isotonic regression, and of whole records, needs the plans themselves.
-        is_needed = request.isotonic or not takes_one_by_one(request)
-        return plan if is_needed else Figures.of(plan)
-
-    planned = plan_of(prepared, drawn)
+    planned = plan_of(prepared, drawing.draw)
     refuse_exact_cells(planned)
     return planned, Drawn(drawing.released(planned))
 

@@ -13,7 +13,7 @@ from microveil.guarantee import Cover, Model, Scope, split
 from microveil.guarantee.budget import added_up
 from microveil.methods import Choices, Promise, Setting
 from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
-from microveil.methods.planned import AttributePlan, SinglePlan
+from microveil.methods.planned import AttributePlan, Figures, SinglePlan
 from microveil.protect.arguments import arguments
 from microveil.protect.attributes import attribute_of
 from microveil.protect.claims import guarantee_of, in_force
@@ -30,21 +30,15 @@ from microveil.table.threads import FEW_VALUES, in_threads
 NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
 
-# From the plan of an attribute to what is left of it.
-Draw = Callable[[SinglePlan], AttributePlan]
-Plans = Callable[[Prepared, Choices, Draw], Sequence[AttributePlan]]
+Draw = Callable[[SinglePlan], None]
+Plans = Callable[[Prepared, Choices, Draw | None], Sequence[AttributePlan]]
 
 
-def kept(plan: SinglePlan) -> AttributePlan:
-    """Keep the plan of an attribute as it is: nothing is drawn."""
-    return plan
+def plan_attributes(prepared: Prepared, choices: Choices, draw: Draw | None) -> list[AttributePlan]:
+    """Plan each attribute, and perhaps draw it, side by side.
 
-
-def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[AttributePlan]:
-    """Plan each attribute, and make something of each plan, side by side.
-
-    Where a method takes attributes one by one, the column and the plan of each are forgotten
-    before the next, but for what is made of them.
+    Where a method takes attributes one by one, the column of each is forgotten before the next,
+    and once it is drawn its plan but for the figures.
     """
     request, numbers = prepared.request, range(len(prepared.attributes))
     n_records = prepared.table.n_records
@@ -58,6 +52,7 @@ def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[At
         plans = request.method.plan(columns, choices)
 
     def planned(number: int) -> AttributePlan:
+        plan: SinglePlan
         column = prepared.column(number) if columns is None else columns[number]
         if plans is None:
             prepared.progress(f"partitioning {column.attribute.name}")
@@ -67,7 +62,11 @@ def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[At
         if request.missing == "keep":
             plan = replace(plan, reasons=column.reasons)
         del column  # the plan holds what is drawn of
-        return made(plan)
+        if draw is None:
+            return plan
+        draw(plan)
+        # What is said of isotonic regression, and of whole records, needs the plans themselves.
+        return plan if request.isotonic or not takes_one_by_one(request) else Figures.of(plan)
 
     return in_threads(planned, numbers, n_values, at_once=at_once)
 
@@ -77,7 +76,7 @@ def takes_one_by_one(request: Request) -> bool:
     return "one by one" in request.method.can and request["partition"] != "mdav"
 
 
-def plan_of(prepared: Prepared, draw: Draw = kept) -> Plan:
+def plan_of(prepared: Prepared, draw: Draw | None = None) -> Plan:
     """Plan a request; cells that come out exactly are refused by another step."""
     requests = [part.request for part in prepared.each]
     # What is drawn of a new table is held as well.
@@ -107,15 +106,15 @@ def plan_of(prepared: Prepared, draw: Draw = kept) -> Plan:
 
 def plan_part(
     prepared: Prepared,
-    draw: Draw = kept,
+    draw: Draw | None = None,
     *,
     joined: bool = False,
     plans: Plans = plan_attributes,
 ) -> PartPlan:
     """Plan what one method is asked for: its partitions, its scales and what they promise.
 
-    ``draw`` draws each attribute once it is planned, and returns what is left of its plan; by
-    default nothing is drawn. ``joined`` says that other columns will stand in its rows.
+    ``draw`` draws each attribute once it is planned. ``joined`` says that other columns will stand
+    in its rows.
     """
     request = prepared.request
     if request.scope == Scope.ROW or "new table" in request.method.can:

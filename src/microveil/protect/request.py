@@ -178,7 +178,12 @@ class Request:
             elif name != "unused":
                 written[name] = _plain(getattr(self, name))
         if self["target"] is not None:
-            written["target"] = _written_target(*self["target"])
+            name, cut = self["target"]  # with the number or date at which it is cut, if any
+            if isinstance(cut, datetime.date):
+                cut = f"{cut:%Y-%m-%d}"
+            elif cut is not None:
+                cut = int(cut) if isinstance(cut, numbers.Integral) else float(cut)
+            written["target"] = name if cut is None else {name: cut}
         return written
 
 
@@ -355,15 +360,6 @@ _FITTING: Mapping[str, Callable[[Any, Sequence[str]], Any]] = {
     "matrix": _fitting_matrices,
     "target": _fitting_target,
 }
-
-
-def _written_target(name: str, cut: Any) -> Any:
-    """Write a target as a recipe has it: a name, or one with the number or date of its cut."""
-    if cut is None:
-        return name
-    if isinstance(cut, datetime.date):
-        return {name: f"{cut:%Y-%m-%d}"}
-    return {name: int(cut) if isinstance(cut, numbers.Integral) else float(cut)}
 
 
 def _plain(value: Any) -> Any:

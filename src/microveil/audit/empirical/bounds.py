@@ -33,16 +33,6 @@ def least_proportion(successes: NDArray[np.int64], runs: int, error: float) -> S
     return np.where(successes == 0, 0.0, scipy.special.betaincinv(some, runs - some + 1, error))
 
 
-def most_shown(runs: int, confidence: float) -> float:
-    """Return the largest bound that so many runs on either table can show.
-
-    It is the bound where an event always happens on the one table and never on the other.
-    """
-    deciding = runs - runs // 2
-    low = float(least_proportion(np.array(deciding), deciding, (1 - confidence) / 2))
-    return max(0.0, float(np.log(low / (1 - low))))
-
-
 def lower_bound(
     of_table: Scores, of_neighbour: Scores, confidence: float, delta: float = 0.0
 ) -> float:
@@ -60,7 +50,11 @@ def lower_bound(
     """
     half = len(of_table) // 2
     error = (1 - confidence) / 2
-    tried = _thresholds(np.concatenate([of_table[:half], of_neighbour[:half]]))
+    # Cuts midway between neighbouring scores, so that none lies on an outcome.
+    ordered = np.unique(np.concatenate([of_table[:half], of_neighbour[:half]]))
+    cuts: Scores = (ordered[1:] + ordered[:-1]) / 2 if len(ordered) > 1 else ordered
+    ranks = np.geomspace(1, len(cuts), THRESHOLDS).astype(np.int64)
+    tried = cuts[np.unique(np.concatenate([ranks - 1, len(cuts) - ranks]))]
     bounds = _bounds(of_table[:half], of_neighbour[:half], tried, error, delta)
     side, place = np.unravel_index(bounds.argmax(), bounds.shape)
     chosen = tried[place : place + 1]
@@ -80,15 +74,6 @@ def _bounds(
     with np.errstate(divide="ignore"):
         least = np.maximum(np.stack([table, neighbour]) - delta, 0.0)
         return np.log(least / np.stack([1 - neighbour, 1 - table]))
-
-
-def _thresholds(scores: Scores) -> Scores:
-    """Return cuts midway between neighbouring scores, so that none lies on an outcome."""
-    ordered = np.unique(scores)
-    cuts: Scores = (ordered[1:] + ordered[:-1]) / 2 if len(ordered) > 1 else ordered
-    ranks = np.geomspace(1, len(cuts), THRESHOLDS).astype(np.int64)
-    tried: Scores = cuts[np.unique(np.concatenate([ranks - 1, len(cuts) - ranks]))]
-    return tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +132,13 @@ class EmpiricalAudit:
 
     @property
     def most_that_runs_can_show(self) -> float:
-        """The bound that a difference as plain as can be would give."""
-        return most_shown(self.runs, self.confidence)
+        """The bound that a difference as plain as can be would give.
+
+        It is that where an event always happens on the one table and never on the other.
+        """
+        deciding = self.runs - self.runs // 2
+        low = float(least_proportion(np.array(deciding), deciding, (1 - self.confidence) / 2))
+        return max(0.0, float(np.log(low / (1 - low))))
 
     @property
     def contradicted(self) -> tuple[str, ...]:

@@ -112,7 +112,10 @@ def _neighbours(part: OneWayPlan, column: GridColumn) -> Iterator[GridColumn]:
         return
     yield from _far_and_near(column)
     if part.has_missing:
-        yield from (_emptied(column, record) for record in (least, greatest))
+        # Which one of those that are missing it becomes, is no matter.
+        missing = np.arange(len(column.values) + column.n_missing) <= column.n_missing
+        for record in (least, greatest):
+            yield replace(column, values=np.delete(column.values, record), missing=missing)
         if column.n_missing:
             yield from (_filled(column, value) for value in (lower, upper))
 
@@ -162,13 +165,6 @@ def _moved(column: GridColumn, record: int | Whole, value: int) -> GridColumn:
     values = column.values.copy()
     values[record] = value
     return replace(column, values=values)
-
-
-def _emptied(column: GridColumn, record: int) -> GridColumn:
-    """Take the value of a record away; which one of those that are missing it is, is no matter."""
-    n_records = len(column.values) + column.n_missing
-    missing = np.arange(n_records) <= column.n_missing
-    return replace(column, values=np.delete(column.values, record), missing=missing)
 
 
 def _filled(column: GridColumn, value: int) -> GridColumn:
