@@ -57,11 +57,11 @@ def cuts_of_a_domain(draw_from):
     )  # fmt: skip
 
 
-def quantile_function(cuts):
+def quantile_function(cuts, n_records=1000.0):
     """That of cuts alone."""
     nothing = np.zeros(0, dtype=np.int64)
     atoms = Counted(nothing, nothing, np.zeros(0), np.zeros(0))
-    return of_cuts(cuts, (1.0,) * cuts.depth, cuts.candidates, atoms, 1000.0).quantiles
+    return of_cuts(cuts, (1.0,) * cuts.depth, cuts.candidates, atoms, n_records).quantiles
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -93,6 +93,29 @@ def test_behind_a_point_mass_values_lie_no_farther_than_twice_an_exponential_tai
         bound = 100.9 + 2 * steps / np.log(2) * np.log(0.25 / (1 - shares))
         assert (sign * values <= bound + 1).all()
         assert (sign * values > 100).all()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_heavy_tail_goes_on_and_a_light_one_does_not(sign):
+    """By exact cuts at all thirty-seconds: a Pareto's of index 1/2, and an exponential's."""
+    candidates = Candidates(lower=-(1 << 30), upper=1 << 30, count=COUNT)
+    above = 1 - np.arange(1, 32) / 32
+    shares = np.array([0.99, 0.999, 0.9999])
+    for values, due in (
+        (1000 * above**-0.5, 1000 * (1 - shares) ** -0.5),
+        (1000 * np.log(1 / above), 1000 * np.log(1 / (1 - shares))),
+    ):
+        units = np.sort(sign * values)
+        codes = np.floor(candidates.scale(units) * (COUNT + 1)).astype(np.int64)
+        cuts = Cuts(candidates=candidates, depth=5, numbers=np.arange(1, 32), codes=codes)
+        certain, doubtful = (
+            sign * quantile_function(cuts, n_records).at(shares if sign > 0 else 1 - shares)
+            for n_records in (1e9, 100)
+        )
+        is_heavy = due[-1] > 50_000
+        assert np.abs(certain / due - 1).max() < (0.01 if is_heavy else 0.35)
+        # Of so few records cuts lie far off: what they show of a tail is in doubt.
+        assert (doubtful < 0.7 * due).any() == is_heavy
 
 
 def attribute(name, domain):

@@ -509,7 +509,7 @@ _LEARNT = (
     "decimals of numbers. A category that few records have is released as 'other'. For each "
     "person, the chance that a label which only they have is shown is at most {chance}. "
     "That small whole numbers (up to 16 steps of a column's decimals from 0) may occur is taken to "
-    "be public, how many people have them is not.{came} Drawn numbers reach at most four times as "
+    "be public, how many people have them is not.{came} Drawn numbers reach at most 16 times as "
     "far from 0 as the outermost number that was learnt."
 )
 _CAME = " The kind and the type of {} are taken to be public, too."

@@ -28,6 +28,11 @@ BETWEEN = 16
 # Tails may reach so many times as far as an exponential one: those of incomes without a point mass
 # do. Once was too short on Census, three times gained nothing there and lost on EU-SILC.
 REACH_OF_TAILS = 2.0
+# A tail is taken to be heavy by the index that its last cuts show: not up to the first, wholly from
+# the second on, and no heavier than by that: a heavier one has no variance. On thirteen simulated
+# attributes of 5,000 and 20,000 records distances of distributions fall by a tenth, and what is
+# missing of the deviations by a quarter.
+LIGHT, HEAVY = 0.1, 0.5
 # No logarithm is taken of less mass than this.
 TINY = 1e-300
 # What the variance of cuts' errors is multiplied by: where many records are equal, and around
@@ -164,7 +169,7 @@ def of_cuts(
     ``scale`` is that on which values between cuts lie evenly: the declared domain, or a learnt one.
     """
     positions = cuts.positions
-    quantiles = _joined(scale, cuts.shares, positions)
+    quantiles = _joined(scale, cuts, rates, atoms, n_rest)
     if not len(atoms.starts):
         weights = np.zeros(((1 << cuts.depth) + 1, len(cuts.codes)))
         weights[cuts.numbers, np.arange(len(cuts.codes))] = 1.0
@@ -295,13 +300,16 @@ def _mixed(rest: QuantileFunction, atoms: Counted, n_rest: float) -> QuantileFun
     return replace(rest, shares=shares, values=at)
 
 
-def _joined(scale: Candidates, below: Real, positions: Real) -> QuantileFunction:
+def _joined(
+    scale: Candidates, cuts: Cuts, rates: tuple[float, ...], atoms: Counted, n_rest: float
+) -> QuantileFunction:
     """Join the cuts on the scale of candidates over standard scores, and extrapolate both tails.
 
     A uniform last interval would put the tail's records all over the domain: on the scale of
     standard scores the slope of the last two cuts goes on instead, clamped to the domain, but
-    nowhere farther than twice an exponential tail through them.
+    nowhere farther than twice an exponential tail through them, unless they show a heavy one.
     """
+    below, positions = cuts.shares, cuts.positions
     places = scale.scale(positions)
     if len(places) < 2:
         shares, places = np.r_[0.0, below, 1.0], np.r_[0.0, places, 1.0]
@@ -309,9 +317,56 @@ def _joined(scale: Candidates, below: Real, positions: Real) -> QuantileFunction
     with_masses, places = _with_masses(below, places, positions, scale)
     shares, places = _extrapolated(scipy.special.ndtri(with_masses), places)
     values = scale.unscaled(np.clip(places, 0.0, 1.0))
-    values = np.minimum(values, _farthest(positions, 1.0 - below, 1.0 - shares))
-    values = -np.minimum(-values, _farthest(-positions[::-1], below[::-1], shares))
+    doubt = _doubt(cuts.depth, rates, n_rest)
+    for sign in (1, -1):
+        upwards = slice(None, None, sign)
+        above, masses = (1.0 - below, 1.0 - shares) if sign > 0 else (below[::-1], shares)
+        outermost = float((sign * atoms.starts).max(initial=-(1 << 62)))
+        values = sign * _with_tail(
+            sign * values, sign * positions[upwards], above, masses, doubt, outermost
+        )
     return QuantileFunction(shares, values, scale.lower, scale.upper)
+
+
+def _doubt(depth: int, rates: tuple[float, ...], n_rest: float) -> Real:
+    """Return the standard errors of indices of tails by two and three halvings of the mass."""
+    found = []
+    for effects in ([1, -2, 1], [0.5, -0.5, -0.5, 0.5]):
+        halvings = 2 ** np.arange(len(effects))
+        if halvings[-1] >= 1 << depth:
+            found.append(np.inf)
+            continue
+        of_mass = np.array(effects) / (halvings * n_rest / (1 << depth)) / math.log(2) ** 2
+        covariance = cut_covariance(rates)[np.ix_(halvings, halvings)]
+        found.append(float(np.sqrt(of_mass @ covariance @ of_mass)))
+    return np.array(found)
+
+
+def _with_tail(
+    values: Real, positions: Real, above: Real, masses: Real, doubt: Real, outermost: float
+) -> Real:
+    """Bound the values beyond the last cut, given the share of records above each; see `_joined`.
+
+    A departure from METHODS section 11, D: where cuts that leave half the mass each lie ever
+    farther apart, by more than is in doubt, a generalised Pareto tail through them takes part, of
+    Pickands's (1975) index. It ends at the outermost atom beyond the last cut, often a top code.
+    """
+    values = np.minimum(values, _farthest(positions, above, masses))
+    n_halves = 3 if above[0] >= 8 * above[-1] else 2
+    halves = np.interp(-above[-1] * 2.0 ** np.arange(n_halves + 1), -above, positions)
+    steps = -np.diff(halves)
+    if above[0] < 4 * above[-1] or steps.min() < 1:
+        return values
+    index = float(np.log2(steps[:-1] / steps[1:]).mean() - doubt[n_halves - 2])
+    part, index = np.clip((index - LIGHT) / (HEAVY - LIGHT), 0.0, 1.0), min(index, HEAVY)
+    beyond = masses < above[-1]
+    if part > 0:
+        growth = np.expm1(index * np.log(above[-1] / np.maximum(masses[beyond], TINY)))
+        heavy = halves[0] + (halves[0] - halves[2]) / (1 - 4**-index) * growth
+        if outermost > halves[0]:
+            heavy = np.minimum(heavy, outermost)
+        values[beyond] += part * np.maximum(heavy - values[beyond], 0.0)
+    return values
 
 
 def _farthest(positions: Real, above: Real, masses: Real) -> Real:

@@ -45,8 +45,9 @@ NEAR, STANDS_OUT = 16, 4
 # Records without a value, or of no category that is shown, are taken to be none where their number
 # stands out less than by so many deviations of its noise.
 CLEARLY = 3
-# A learnt domain reaches so many times as far from 0 as the outermost value that was learnt.
-REACH = 4
+# A learnt domain reaches so many times as far from 0 as the outermost value that was learnt: of
+# three levels of cuts and more, by which a heavy tail is told from a light one, and of fewer.
+REACH, REACH_OF_FEW, FEW_LEVELS = 16, 4, 2
 # Cells of what is no atom: single values so far from 0, then up to each power of 2.
 SINGLE, OCTAVES = 32, range(5, 54)
 # What the rest of the categories is called.
@@ -483,7 +484,7 @@ def _borders(domain: tuple[int, int], atoms: Whole | None) -> Whole:
 
 
 def _with_domain(measured: AttributeMeasured) -> AttributeMeasured:
-    """Let a domain that was not declared reach beyond what was learnt of it, four times as far."""
+    """Let a domain that was not declared reach beyond what was learnt of it."""
     attribute = measured.attribute
     lower, upper = widest(attribute)
     atoms = np.zeros(0) if measured.atoms is None else measured.atoms
@@ -494,7 +495,8 @@ def _with_domain(measured: AttributeMeasured) -> AttributeMeasured:
         assert measured.cuts is not None  # noqa: S101 -- one of both is there
         outer = np.concatenate((atoms, np.floor(measured.cuts.positions)))
         least, most = (int(outer.min()), int(outer.max())) if len(outer) else (lower, upper)
-        least, most = min(0, REACH * least), max(0, REACH * most)
+        reach = REACH if measured.cuts.depth > FEW_LEVELS else REACH_OF_FEW
+        least, most = min(0, reach * least), max(0, reach * most)
         least, most = max(least, lower), min(most, upper)
     domain = Bounds(
         lower=least * attribute.resolution, upper=most * attribute.resolution, source=Source.LEARNT
