@@ -508,7 +508,7 @@ _LEARNT = (
     "epsilon pays for that, too: categories, numbers that many records share, and the bounds and "
     "decimals of numbers. A category that few records have is released as 'other'. For each "
     "person, the chance that a label which only they have is shown is at most {chance}. "
-    "That small whole numbers (up to 16 steps of a column's decimals from 0) may occur is taken to "
+    "That numbers near 0 may occur (up to 16 of the smallest unit that a column has) is taken to "
     "be public, how many people have them is not.{came} Drawn numbers reach at most 16 times as "
     "far from 0 as the outermost number that was learnt."
 )
