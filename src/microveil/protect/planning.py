@@ -27,6 +27,27 @@ from microveil.table import GridColumn, Table
 from microveil.table.memory import check_protecting, columns_at_once
 from microveil.table.threads import FEW_VALUES, in_threads
 
+# Of cells that would come out exactly: the rule that they break, and what would do.
+ALL_EQUAL = (
+    (
+        "all values are equal: there is nothing to merge them with, and they would be published "
+        "exactly as they are"
+    ),
+    (
+        "leave the attribute out, choose another method, or allow it with exact_cells='allow' "
+        "(--exact-cells allow)"
+    ),
+)
+EQUAL_IN_CLUSTERS = (
+    (
+        "their clusters hold equal values, need no noise by the method's rule and would be "
+        "published exactly as they are"
+    ),
+    (
+        "merge them with their neighbours by exact_cells='widen' (--exact-cells widen), choose a "
+        "larger k or another method, or allow it with exact_cells='allow' (--exact-cells allow)"
+    ),
+)
 NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
 
@@ -294,28 +315,13 @@ def refuse_exact_cells(planned: Plan) -> None:
         if request.exact_cells == "allow" or "exact cells" not in request.method.can:
             continue
         found = [own for own in part.attributes if own.exact_cells]
-        rule = (
-            "their clusters hold equal values, need no noise by the method's rule and would be "
-            "published exactly as they are"
-        )
-        remedy = (
-            "merge them with their neighbours by exact_cells='widen' (--exact-cells widen), "
-            "choose a larger k or another method, or allow it with exact_cells='allow' "
-            "(--exact-cells allow)"
-        )
-        if request.exact_cells == "widen" or all(own.n_clusters == 1 for own in found):
-            rule = (
-                "all values are equal: there is nothing to merge them with, and they would be "
-                "published exactly as they are"
-            )
-            remedy = (
-                "leave the attribute out, choose another method, or allow it with "
-                "exact_cells='allow' (--exact-cells allow)"
-            )
+        if not found:
+            continue
+        are_equal = request.exact_cells == "widen" or all(own.n_clusters == 1 for own in found)
         counted = (f"'{own.attribute.name}' {own.exact_cells} of {own.n_cells}" for own in found)
-        if found:
-            with nullcontext() if whole is None else in_part(number + 1, whole.parts[number]):
-                raise ExactCellsError(f"cells of {', '.join(counted)}", rule, remedy)
+        place, why = f"cells of {', '.join(counted)}", ALL_EQUAL if are_equal else EQUAL_IN_CLUSTERS
+        with nullcontext() if whole is None else in_part(number + 1, whole.parts[number]):
+            raise ExactCellsError(place, *why)
 
 
 def _promise(
