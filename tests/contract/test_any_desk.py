@@ -172,7 +172,7 @@ def test_every_text_is_written_with_the_same_line_ends():
             if isinstance(node, ast.Call) and _writes_text(node):
                 texts.append(path.name)
                 assert "newline" in {key.arg for key in node.keywords}, (path, node.lineno)
-    assert len(texts) >= 5
+    assert len(texts) >= 4
 
 
 def _writes_text(call):

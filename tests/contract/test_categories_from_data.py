@@ -94,7 +94,7 @@ def test_no_method_promises_differential_privacy_by_lists_that_were_read(method)
     read = mv.plan(TABLE, **ASKED, categories=mv.categories_from_data(TABLE))
     setting = Setting(
         attributes=tuple(replace(part.attribute, kind=Kind.ORDINAL) for part in read.attributes),
-        shares=((Fraction(1), 9), (Fraction(1), 9)),
+        shares=(Fraction(1), Fraction(1)),
         spends_epsilon=True,
         choices=Choices(k=5, shares={}, own=own, epsilon=Fraction(2)),
         keeps_missing=False,
