@@ -13,15 +13,6 @@ FAR = 40.0
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def tails(scale, nearest, count):
-    """Return both sums of `noise.expected_error.laplace_tail_sums`, by its second form."""
-    if scale <= 0:
-        return 0.0, 0.0
-    rate = 1.0 / max(scale, LEAST_SCALE)
-    return _tails(rate, _steepness(rate), _excess(rate), nearest, count)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _tails(rate, steepness, excess, nearest, count):
     """Return both sums, given what hangs on the rate alone: both sides of a mean have it."""
     span = count * rate
@@ -70,17 +61,14 @@ def _added(offset, size, centroid, rate, steepness, excess, lower, upper):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def without_noise(within, offset, size, centroid):
-    """Return the error of a rounded centroid, which lies in the bounds as these are whole."""
-    rest = centroid - np.rint(centroid)
-    return within + rest * (2.0 * offset + size * rest)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def tail_sums(scales, nearest, counts, means, mean_squares):
-    """Write `tails` of each scale."""
+    """Write both sums of `noise.expected_error.laplace_tail_sums`, by its second form."""
     for n in range(scales.shape[0]):
-        means[n], mean_squares[n] = tails(scales[n], nearest[n], counts[n])
+        means[n], mean_squares[n] = 0.0, 0.0
+        if scales[n] > 0:
+            rate = 1.0 / max(scales[n], LEAST_SCALE)
+            steepness, excess = _steepness(rate), _excess(rate)
+            means[n], mean_squares[n] = _tails(rate, steepness, excess, nearest[n], counts[n])
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -93,7 +81,9 @@ def centroid_errors(within, offsets, sizes, centroids, scales, lower, upper, set
     """
     last, rate, steepness, excess = 0.0, 0.0, 0.0, 0.0
     for n in range(centroids.shape[0]):
-        settled[n] = without_noise(within[n], offsets[n], sizes[n], centroids[n])
+        # The error of a rounded centroid, which lies in the bounds as these are whole.
+        rest = centroids[n] - np.rint(centroids[n])
+        settled[n] = within[n] + rest * (2.0 * offsets[n] + sizes[n] * rest)
         scale = scales[n]
         if scale <= 0:
             added[0, n], added[1, n] = 0.0, 0.0

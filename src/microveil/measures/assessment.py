@@ -16,13 +16,12 @@ from microveil.measures.key_figures import (
     KeyFigure,
     WorstAttribute,
     key_figures,
-    n_sampled,
     promised,
     strongest_linkage,
     worst_attribute,
 )
 from microveil.measures.learning import ClassificationComparison
-from microveil.measures.linkage import RECORD_LINKAGE
+from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
 from microveil.measures.moments import MOMENTS, MomentComparison
 from microveil.measures.propensity import Propensity
 from microveil.measures.regression import RegressionComparison
@@ -178,7 +177,11 @@ class Assessment:
     @property
     def n_sampled(self) -> dict[str, int]:
         """How many records were linked by each linkage that took a sample of them."""
-        return n_sampled(self.measured)
+        return {
+            name: one.result.n_records
+            for name, one in self.measured.items()
+            if isinstance(one.result, RecordLinkage) and one.result.is_of_sample
+        }
 
     @property
     def subgroups(self) -> Subgroups | None:

@@ -144,7 +144,7 @@ def attack(
         neighbours=neighbours,
         confidence=confidence,
         seed=seed,
-        sample=Sample(size=sample).size,
+        sample=Sample(size=sample, seed=seed),
     )
     outcomes, not_carried_out = _carried_out(setting, roles, paired=both.paired)
     return AttackReport(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import Figure, Measure, Measured, Takes
+from microveil.measures.base import Figure, Measure, Measured
 from microveil.measures.column_moves import (
     COMMON,
     HEADS,
@@ -189,10 +189,7 @@ def _measured(
 ) -> dict[str, Measured]:
     """Take measures of attributes; numbers that none can be taken of are missing."""
     tables = tables_of(both, names, {"sample": Sample(size=SAMPLED)}, masked=True)
-    if any(one.takes is Takes.COMPLETE and tables.takes_part(one) for one in measures):
-        _ = tables.complete  # once, and not in each thread
-    each = in_threads(lambda one: measured(tables, [one]), measures)
-    return {name: found for own in each for name, found in own.items()}
+    return measured(tables, measures)
 
 
 # So many values that moved are named, and the others counted.

@@ -88,15 +88,6 @@ def distances_of(measure: Measure) -> str:
     return measure.label.removeprefix("record linkage").lstrip(", ")
 
 
-def n_sampled(measured: Taken) -> dict[str, int]:
-    """Return how many records were linked by each linkage that took a sample of them."""
-    return {
-        name: one.result.n_records
-        for name, one in measured.items()
-        if isinstance(one.result, RecordLinkage) and one.result.is_of_sample
-    }
-
-
 def worst_attribute(measured: Taken) -> WorstAttribute | None:
     """Return the attribute whose distribution moved most: a mean over all would hide it."""
     known: dict[str, WorstAttribute] = {}

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.estimates import Estimate, Median, excess, percent, success_rate
+from microveil.measures.linkage import Sample
 from microveil.measures.nearest import Rows, standard_weights
 from microveil.measures.values import Flags, Floats, as_json, drawn
 from microveil.text import listed, shortened
@@ -230,7 +231,7 @@ class Setting:
     neighbours: int = 1
     confidence: float = 0.95
     seed: int = 0
-    sample: int | None = None
+    sample: Sample = Sample()  # noqa: RUF009 -- it is frozen
 
     def generator(self, label: str) -> np.random.Generator:
         """Return the randomness of one attack, whichever others are carried out."""

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
 from microveil.measures.estimates import Estimate, success_rate
-from microveil.measures.linkage import Sample, candidates
+from microveil.measures.linkage import candidates
 from microveil.measures.nearest import Scale, standard_weights
 from microveil.measures.values import Flags, Floats, Whole
 from microveil.table.blocks import average_ranks
@@ -33,7 +33,7 @@ def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) ->
     original, protected = setting.original, setting.protected
     present = original.complete(known) & protected.complete(known)
     people, rows = original.columns(known)[present], protected.columns(known)[present]
-    chosen = Sample(size=setting.sample, seed=setting.seed).positions(len(people))
+    chosen = setting.sample.positions(len(people))
     found = 0.0
     if len(people):
         is_category = original.categorical(known)
