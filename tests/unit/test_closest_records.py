@@ -98,4 +98,3 @@ def test_the_median_of_nothing_is_not_defined():
     """And has no interval."""
     nothing = median_of(np.empty(0))
     assert nothing.to_dict() == {"median": None, "interval": [None, None], "n": 0}
-    assert str(nothing) == "-"

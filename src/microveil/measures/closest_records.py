@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import Better, Figure, Group, Measure, Takes
-from microveil.measures.estimates import Estimate, Median, in_percent, median_of, success_rate
+from microveil.measures.estimates import Estimate, in_percent, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
 from microveil.measures.values import Flags, Floats, drawn
 
@@ -32,8 +32,10 @@ FEWEST = 100
 class ClosestRecords:
     """How near released rows come to the closest record, and how near somebody left out comes."""
 
-    released: Median  # of the distances from released rows to the closest record of the original
-    left_out: Median  # of the distances from people of the original to the closest of all others
+    # Medians of the distances from released rows to the closest record of the original, and from
+    # people of the original to the closest of all others.
+    released: Estimate
+    left_out: Estimate
     equal: Estimate  # the share of released rows that are equal to a record
     equal_left_out: Estimate  # the share of people who are equal to another
     n_rows: int  # rows of the release and records of the original without a missing number

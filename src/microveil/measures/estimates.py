@@ -15,15 +15,16 @@ from microveil.text.figures import NOTHING, figure, figures_to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A rate with its confidence interval."""
+    """A rate, or a median, with its confidence interval."""
 
-    value: float  # between 0 and 1; NaN where nothing was tried
+    value: float  # NaN where nothing was tried
     interval: tuple[float, float]  # of no width where the rate was not estimated but counted out
     n: int | None = None  # number of attacks it rests on; None where it was counted out
+    what: str = "rate"  # between 0 and 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as JSON knows it: None instead of NaN."""
-        return {"rate": plain(self.value), "interval": list(self.interval), "n": self.n}
+        return {self.what: plain(self.value), "interval": plain(self.interval), "n": self.n}
 
     @classmethod
     def exact(cls, value: float) -> "Estimate":
@@ -75,31 +76,15 @@ def excess(success: Estimate, base: Estimate) -> Estimate:
     return Estimate(value=value, interval=(ends[0], ends[1]), n=success.n)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Median:
-    """A median, NaN of nothing, and where the median of others drawn alike would lie."""
-
-    value: float
-    interval: tuple[float, float]
-    n: int
-
-    def __str__(self) -> str:
-        return f"{figure(self.value)} ({figures_to(self.interval)})" if self.n else NOTHING
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the median as JSON knows it: None instead of NaN."""
-        return {"median": plain(self.value), "interval": plain(self.interval), "n": self.n}
-
-
-def median_of(values: Floats, confidence: float = 0.95) -> Median:
+def median_of(values: Floats, confidence: float = 0.95) -> Estimate:
     """Return the median of independent values, and those z/2 roots of n ranks to either side."""
     in_order, n = np.sort(values), len(values)
     if not n:
-        return Median(value=math.nan, interval=(math.nan, math.nan), n=0)
+        return Estimate(value=math.nan, interval=(math.nan, math.nan), n=0, what="median")
     middle, reach = (n - 1) / 2, float(scipy.special.ndtri((1 + confidence) / 2)) * math.sqrt(n) / 2
     low, high = max(math.floor(middle - reach), 0), min(math.ceil(middle + reach), n - 1)
     ends = float(in_order[low]), float(in_order[high])
-    return Median(value=float(np.median(in_order)), interval=ends, n=n)
+    return Estimate(value=float(np.median(in_order)), interval=ends, n=n, what="median")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

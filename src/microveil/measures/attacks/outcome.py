@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.estimates import Estimate, Median, excess, percent, success_rate
+from microveil.measures.estimates import Estimate, excess, percent, success_rate
 from microveil.measures.linkage import Sample
 from microveil.measures.nearest import Rows, standard_weights
 from microveil.measures.values import Flags, Floats, as_json, drawn
 from microveil.text import listed, shortened
 from microveil.text.document import Document, heading, items, paragraph, tabulated
-from microveil.text.figures import figure
+from microveil.text.figures import NOTHING, figure, figures_to
 
 NO_CONTROL = (
     "no control group: success beyond the baseline includes what the population reveals about "
@@ -48,7 +48,7 @@ class AttackOutcome:
     details: Mapping[str, Estimate] = field(default_factory=dict)
     # Median distances to the closest record of the original in standard deviations, by whose they
     # are.
-    distances: Mapping[str, Median] = field(default_factory=dict)
+    distances: Mapping[str, Estimate] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -177,10 +177,9 @@ def _rows(outcome: AttackOutcome) -> list[tuple[str, ...]]:
     rates = (outcome.success, outcome.baseline, outcome.control, outcome.risk)
     rows = [(outcome.name, figure(outcome.n_attacks), *map(percent, rates))]
     further = {name: percent(rate) for name, rate in outcome.details.items()}
-    further |= {
-        f"median distance, {whose}, in standard deviations": str(median)
-        for whose, median in outcome.distances.items()
-    }
+    for whose, median in outcome.distances.items():
+        shown = f"{figure(median.value)} ({figures_to(median.interval)})" if median.n else NOTHING
+        further[f"median distance, {whose}, in standard deviations"] = shown
     if outcome.n_left_out:
         further["records left out for a missing value"] = figure(outcome.n_left_out)
     return rows + [(f"- {name}", "", shown, "", "", "") for name, shown in further.items()]
