@@ -4,30 +4,18 @@ import gzip
 import io
 import math
 import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from microveil.errors import FileError
-from microveil.files.checking import of_extra
+from microveil.files.checking import in_our_words, of_extra
 from microveil.table import memory
 
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 # Of free memory: the parts are put together, or a table is made of them, and both must fit.
 _SHARE = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Compression:
-    """A way to compress: what unpacks and packs, and what is raised of broken bytes."""
-
-    suffix: str
-    opened: Callable[[io.BytesIO], Any]
-    packing: Callable[[IO[bytes]], Any]
-    error: Callable[[], type[Exception]]
 
 
 def _zstd() -> Any:
@@ -36,54 +24,38 @@ def _zstd() -> Any:
     return of_extra(module, extra="files", place=".zst", purpose="zstd is packed and unpacked")
 
 
-COMPRESSIONS = {
-    "gzip": _Compression(
-        suffix=".gz",
-        opened=lambda raw: gzip.GzipFile(fileobj=raw),
-        # Its header names neither file nor time.
-        packing=lambda file: gzip.GzipFile("", "wb", 6, file, 0),
-        error=lambda: zlib.error,
-    ),
-    "zstd": _Compression(
-        suffix=".zst",
-        opened=lambda raw: _zstd().ZstdFile(raw),
-        packing=lambda file: _zstd().ZstdFile(
-            file, "wb", options={_zstd().CompressionParameter.checksum_flag: 1}
-        ),
-        error=lambda: _zstd().ZstdError,
-    ),
-}
-
-
 def _parts(raw: bytes, compression: str) -> Iterator[bytes]:
-    with COMPRESSIONS[compression].opened(io.BytesIO(raw)) as file:
+    held = io.BytesIO(raw)
+    with gzip.GzipFile(fileobj=held) if compression == "gzip" else _zstd().ZstdFile(held) as file:
         yield from iter(lambda: file.read1(_STEP), b"")
+
+
+def _whole(path: Path, compression: str) -> AbstractContextManager[None]:
+    """Refuse a file that cannot be unpacked."""
+    rule = f"the file must be whole {compression}, and it is cut, broken or something else"
+    remedy = f"compress the table again; name it without {path.suffix} if it is not compressed"
+    return in_our_words(lambda _error: FileError(str(path), rule, remedy))
 
 
 def unpacked(path: Path, raw: bytes, compression: str) -> bytes:
     """Unpack a compressed file, of one part or several; refuse one that is broken or too large."""
-    try:
+    with _whole(path, compression):
         if not raw:
-            raise EOFError  # noqa: TRY301 -- as of any that is cut
+            raise EOFError  # as of any that is cut
         return joined(path, _parts(raw, compression))
-    except (EOFError, OSError, COMPRESSIONS[compression].error()):
-        raise _cut(path, compression) from None
 
 
 def beginning(path: Path, raw: bytes, compression: str) -> bytes:
     """Unpack the first few megabytes of what may be the beginning of a compressed file."""
-    if not raw:
-        raise _cut(path, compression)
     found = b""
-    try:
-        for part in _parts(raw, compression):
-            found += part
-            if len(found) >= _STEP:
-                break
-    except EOFError:  # it is cut, as a beginning is
-        pass
-    except (OSError, COMPRESSIONS[compression].error()):
-        raise _cut(path, compression) from None
+    with _whole(path, compression):
+        if not raw:
+            raise EOFError
+        with suppress(EOFError):  # it is cut, as a beginning is
+            for part in _parts(raw, compression):
+                found += part
+                if len(found) >= _STEP:
+                    break
     return found
 
 
@@ -121,18 +93,17 @@ def _too_large(path: Path, limit: float) -> FileError:
     return FileError(str(path), rule, remedy)
 
 
-def _cut(path: Path, compression: str) -> FileError:
-    rule = f"the file must be whole {compression}, and it is cut, broken or something else"
-    suffix = COMPRESSIONS[compression].suffix
-    remedy = f"compress the table again; name it without {suffix} if it is not compressed"
-    return FileError(str(path), rule, remedy)
-
-
 @contextmanager
 def packing(file: IO[bytes], compression: str | None) -> Iterator[IO[bytes]]:
     """Give what a file that is to be compressed is written into; itself, if it is not to be."""
     if compression is None:
         yield file
         return
-    with COMPRESSIONS[compression].packing(file) as packed:
+    if compression == "gzip":
+        packed: Any = gzip.GzipFile("", "wb", 6, file, 0)  # its header names neither file nor time
+    else:
+        zstd = _zstd()
+        checked = {zstd.CompressionParameter.checksum_flag: 1}
+        packed = zstd.ZstdFile(file, "wb", options=checked)
+    with packed:
         yield packed

@@ -223,7 +223,7 @@ class Format:
     suffixes: tuple[str, ...]  # of the names of its files; a release gets the first
     module: str  # a `FormatModule`, imported when it is needed
     separator: str | None = None  # between fields where nothing else is said; of text alone
-    compression: str | None = None  # one of `compression.COMPRESSIONS`
+    compression: str | None = None  # gzip or zstd
     carries: Carries = ANYTHING  # a table that is written is held against it
     has_types: bool = True  # its files say what their columns are; else the first values do
     is_written: bool = True
