@@ -28,8 +28,8 @@ class Instantly:
         self._works[work.id] = work
         return work
 
-    def __getitem__(self, name):
-        return self._works[name]
+    def get(self, name):
+        return self._works.get(name)
 
     async def aclose(self):
         """End nothing: all is done."""

@@ -23,9 +23,11 @@ class Never:
 
     def start(self, task):
         self._started.append(task)
-        return self["work"]
+        return self.get("work")
 
-    def __getitem__(self, name):
+    def get(self, name):
+        if not name:
+            return None
         return Work(id=name, kind=self._started[-1]["task"], state=State.RUNNING)
 
     async def aclose(self):
@@ -140,13 +142,11 @@ def test_what_cannot_be_outlined_is_left_to_the_reading(tmp_path, content, caplo
 @pytest.mark.usefixtures("never")
 def test_a_file_that_takes_long_to_answer_does_not_hold_up_the_page(folder, monkeypatch):
     """What it declares is shown as soon as the page is looked at again."""
-    from microveil.files import outline
-
-    asked = outline.outline_of
+    from microveil.files.reading import outline_of
 
     def slow(*given, **how):
         time.sleep(1)
-        return asked(*given, **how)
+        return outline_of(*given, **how)
 
     monkeypatch.setattr("microveil.app.working.outline_of", slow)
     monkeypatch.setattr("microveil.app.working.LONGEST", 0.05)

@@ -179,7 +179,7 @@ def runs(pid):
 
 async def begun(works, name, words=""):
     """Wait until a task is at its first step, or at one of these words."""
-    while not (works[name].steps and works[name].steps[-1].words.startswith(words)):  # noqa: ASYNC110
+    while not (works.get(name).steps and works.get(name).steps[-1].words.startswith(words)):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
 
 
@@ -240,11 +240,11 @@ def test_a_comparison_says_its_progress_as_it_is_made_and_gives_all_of_it(people
     async def watched():
         async with aclosing(Works(tmp_path)) as works:
             name = works.start(comparing(people, runs=15)).id
-            seen = [works[name]]
-            while not works[name].state.is_end:
+            seen = [works.get(name)]
+            while not works.get(name).state.is_end:
                 await asyncio.sleep(0.01)
-                if works[name] != seen[-1]:
-                    seen.append(works[name])
+                if works.get(name) != seen[-1]:
+                    seen.append(works.get(name))
             return seen
 
     seen = asyncio.run(watched())
@@ -424,8 +424,8 @@ def test_a_cancel_ends_a_task_and_leaves_nothing(many, tmp_path, step):
     async def cancelled():
         async with aclosing(Works(tmp_path)) as works:
             name = works.start(protecting(many, folder)).id
-            while not works[name].state.is_end:
-                steps = works[name].steps
+            while not works.get(name).state.is_end:
+                steps = works.get(name).steps
                 if steps and steps[-1].words.startswith(step):
                     assert works.cancel(name).is_stopping
                     break
@@ -561,7 +561,7 @@ from microveil.app.worker import of_line
 async def serve():
     works = Works({folder!r})
     work = works.start(of_line(sys.stdin.readline()))
-    while not works[work.id].steps:
+    while not works.get(work.id).steps:
         await asyncio.sleep(0.01)
     print("under way", flush=True)
     await works.wait(work.id)
@@ -759,11 +759,11 @@ def test_two_tasks_run_at_a_time_and_others_wait_their_turn(people, many, tmp_pa
             await begun(works, first)
             await begun(works, second)
             assert len(children(os.getpid())) == 2
-            waiting = [works[name].state for name in (third, fourth)]
+            waiting = [works.get(name).state for name in (third, fourth)]
             works.cancel(fourth)
             gone = await works.wait(fourth)
             works.cancel(first)
-            return waiting, gone, await works.wait(third), works[second].state
+            return waiting, gone, await works.wait(third), works.get(second).state
 
     waiting, gone, third, second = asyncio.run(several())
     assert waiting == [State.WAITING, State.WAITING]

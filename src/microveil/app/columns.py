@@ -73,7 +73,7 @@ class Column:
         if self.seen_values is None or self.lists_what_was_seen:
             return []
         listed = {
-            *_listed(self.values["categories"]),
+            *lines_in(self.values["categories"]),
             *map(_word, self.stood.get("categories", ())),
         }
         return [value for value in self.seen_values.values if value.strip() not in listed]
@@ -284,7 +284,7 @@ def _entry(column: Column, errors: Errors) -> dict[str, Any]:
             read_resolution(column.name, kind, values["resolution"])
             entry["resolution"] = _number(values["resolution"])
     entry.update(_domain(column, kind, errors))
-    if codes := _listed(values["codes"]):
+    if codes := lines_in(values["codes"]):
         entry["missing_codes"] = [_code(code, kind) for code in codes]
         with errors.beside("codes"):
             DECLARED["missing_codes"].checked({column.name: entry["missing_codes"]})
@@ -314,7 +314,7 @@ def _categories_of(column: Column) -> list[str]:
         return []  # they were looked at, and a column that is left out needs no list
     if column.seen_values is not None and column.lists_what_was_seen:
         return list(column.seen_values.values)
-    return _listed(column.values["categories"])
+    return lines_in(column.values["categories"])
 
 
 def _declared_list(column: Column, kind: Kind, listed: list[str], errors: Errors) -> dict[str, Any]:
@@ -341,8 +341,9 @@ def _declared_list(column: Column, kind: Kind, listed: list[str], errors: Errors
     return {}
 
 
-def _listed(text: str) -> list[str]:
-    return Form({"lines": text}).lines("lines")
+def lines_in(text: str) -> list[str]:
+    """Return the lines of a field that hold something."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _number(text: str) -> int | float:

@@ -14,6 +14,7 @@ from microveil.app.columns import (
     declare_column,
     declare_rest,
     entering,
+    lines_in,
     set_many,
     without_column,
 )
@@ -112,7 +113,7 @@ async def _list_values(request: Request) -> Response:
         raise RequestError("column", rule, "go back to the data, and choose a column of text")
     site.drafts.check(draft.id, site.version(form))
     draft = site.drafts.note(draft.id, lambda one: entering(one, form))
-    codes = Form({"codes": column.values["codes"]}).lines("codes")
+    codes = lines_in(column.values["codes"])
     task = {
         "task": "list",
         "path": draft.path,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from microveil.app.drafts import WORDS, Draft
-from microveil.app.work import State, Works
 from microveil.commands.coverage import way
 from microveil.commands.foreseen import Described, recipe_problems
 from microveil.errors import MicroveilError, lines_of, one_error
@@ -68,21 +67,6 @@ def problems_of_draft(draft: Draft) -> tuple[dict[str, str], list[str]]:
         others = []  # nothing is asked for yet
     lost = {one.place.removeprefix("column '")[:-1]: f"{one}" for one in gone}
     return lost, lines_of(one_error(others), "fields") if others else []
-
-
-def drawn_recipes(
-    works: Works, drawn: Sequence[tuple[str, Mapping[str, Any]]]
-) -> list[Mapping[str, Any]]:
-    """Return the recipes of all draws but those refused or cancelled before a release stood."""
-
-    def is_spent(name: str) -> bool:
-        try:
-            work = works[name]
-        except KeyError:  # forgotten since: taken to have been written
-            return True
-        return work.released or not work.state.is_end or work.state is State.DONE
-
-    return [recipe for work, recipe in drawn if is_spent(work)]
 
 
 def epsilon_of(recipes: Sequence[Mapping[str, Any]]) -> Fraction | None:

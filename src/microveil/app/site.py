@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from microveil.app.drafts import WORDS, Draft, Drafts
 from microveil.app.places import Folder
-from microveil.app.work import Works
+from microveil.app.work import State, Works
 from microveil.errors import MicroveilError
 from microveil.files.address import shown
 
@@ -35,10 +35,6 @@ class Form:
 
     def __contains__(self, name: str) -> bool:
         return name in self.fields
-
-    def lines(self, name: str) -> list[str]:
-        """Return the lines of a field that hold something."""
-        return [line.strip() for line in self[name].splitlines() if line.strip()]
 
 
 class Errors:
@@ -116,10 +112,18 @@ class Site:
         return {"promised": promised(draft), "spent": said, "lost": lost, "refused": refused}
 
     def drawn(self, draft: Draft) -> list[Mapping[str, Any]]:
-        """Return the recipes by which a draft's table was drawn, or is being drawn."""
-        from microveil.app.rail import drawn_recipes
+        """Return the recipes by which a draft's table was drawn, or is being drawn.
 
-        return drawn_recipes(self.works, self.drafts.drawn(draft.id))
+        A draw that was refused or cancelled before a release stood is none.
+        """
+
+        def is_spent(name: str) -> bool:
+            work = self.works.get(name)
+            if work is None:  # forgotten since: taken to have been written
+                return True
+            return work.released or not work.state.is_end or work.state is State.DONE
+
+        return [recipe for work, recipe in self.drafts.drawn(draft.id) if is_spent(work)]
 
     def draft(self, request: Request) -> Draft:
         """Return the draft that an address names; no page is there where there is none."""

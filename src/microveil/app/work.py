@@ -23,13 +23,9 @@ from microveil.errors import RequestError
 AT_ONCE, REMEMBERED = 2, 32
 # Seconds that a task which is cancelled has to clear up.
 PATIENCE = 10.0
-# Bytes that a worker may answer, pages and pictures among them; and that are read at a time.
-MOST, BLOCK = 1 << 28, 1 << 16
+# Bytes of a line of a worker at most: an answer has pages and pictures in it.
+MOST = 1 << 28
 STEPS = 200
-
-
-class AnswerTooLongError(ValueError):
-    """A worker said more than is kept of any."""
 
 
 class State(StrEnum):
@@ -95,8 +91,9 @@ class Works:
         self._stops: dict[str, asyncio.Event] = {}
         self._is_closed = False
 
-    def __getitem__(self, name: str) -> Work:
-        return self._works[name]
+    def get(self, name: str) -> Work | None:
+        """Return work; None where there is none of this id, or it is forgotten."""
+        return self._works.get(name)
 
     def start(self, task: Mapping[str, Any]) -> Work:
         """Start a task, or put it behind those that wait."""
@@ -185,6 +182,7 @@ class Works:
                 cwd=self._folder,
                 env=self._environment,
                 start_new_session=True,
+                limit=MOST,
             )
             said = await self._followed(name, process, {**task, "temporary": temporary}, stop)
         finally:
@@ -225,22 +223,14 @@ class Works:
     async def _said(self, name: str, process: asyncio.subprocess.Process) -> dict[str, Any]:
         """Read the lines of a process up to their end; return what they end in."""
         assert process.stdout is not None  # noqa: S101 -- it is a pipe
-        began, size, said = time.monotonic(), 0, dict[str, Any]()
+        began, said = time.monotonic(), dict[str, Any]()
         self._change(name, state=State.RUNNING)
-        rest = bytearray()
-        while block := await process.stdout.read(BLOCK):
-            size += len(block)
-            if size > MOST:
-                raise AnswerTooLongError
-            *lines, last = block.split(b"\n")
-            for line in lines:
-                found = _object(bytes(rest) + line)
-                rest.clear()
-                if "progress" in found:
-                    self._step(name, found, time.monotonic() - began)
-                else:
-                    said |= found
-            rest += last
+        async for line in process.stdout:
+            found = _object(line)
+            if "progress" in found:
+                self._step(name, found, time.monotonic() - began)
+            else:
+                said |= found
         return said
 
     def _step(self, name: str, found: Mapping[str, Any], seconds: float) -> None:

@@ -60,10 +60,7 @@ def _asked(task: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def work_of(site: Site, draft: Draft, kind: str) -> Work | None:
     """Return the work of a kind that was started last for a draft, while it is remembered."""
-    try:
-        return site.works[draft.works[kind]]
-    except KeyError:
-        return None
+    return site.works.get(draft.works.get(kind, ""))
 
 
 def is_under_way(work: Work | None) -> bool:
