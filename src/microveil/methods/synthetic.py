@@ -36,8 +36,6 @@ from microveil.table.record_rules import kind_in_rules, parse_rule
 from microveil.table.untyped import KINDS
 from microveil.text import listed
 
-__all__ = ["METHODS", "is_learnt", "room_of", "tables_planned"]
-
 # Shares of the budget: each attribute's own distribution, the choice of tables, the tables. Where a
 # domain is learnt the first decides which values there are, too.
 OWN, CHOICE, TABLES = Fraction(55, 100), Fraction(9, 100), Fraction(36, 100)

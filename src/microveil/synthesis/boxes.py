@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from microveil.synthesis.clauses import Atom, Clause, Clauses
 
-__all__ = ["obeyable"]
-
 Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 # Boxes that are open at a time: what is still undecided then counts as one that a record obeys.

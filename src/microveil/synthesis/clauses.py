@@ -18,8 +18,6 @@ from microveil.errors import RequestError
 from microveil.schema import Attribute, Kind
 from microveil.table.record_rules import Comparison, RecordRule
 
-__all__ = ["Atom", "Clause", "Clauses", "Computed", "Places", "clauses_of", "computed_by"]
-
 Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 # What is compared: by column how often, and a constant; all in the columns' own units.

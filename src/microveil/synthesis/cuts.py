@@ -18,15 +18,6 @@ from numpy.typing import NDArray
 
 from microveil.noise.exponential import Limbs
 
-__all__ = [
-    "Candidates",
-    "Codes",
-    "Cuts",
-    "cut_covariance",
-    "cut_errors",
-    "recursive_medians",
-]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # Where the logarithmic half of the candidates turns linear, in grid units from 0.

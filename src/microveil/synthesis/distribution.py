@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from microveil.synthesis.cuts import TRIALS, Candidates, Cuts, cut_covariance, cut_errors
 
-__all__ = ["Counted", "Distribution", "QuantileFunction", "of_cells", "of_cuts"]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # Standard scores beyond which nothing is drawn: one record in 1e12.

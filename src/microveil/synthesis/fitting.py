@@ -23,8 +23,6 @@ from microveil.synthesis.tables import (
     shrunk,
 )
 
-__all__ = ["FEW", "MOST_CELLS", "Fitting", "MeasuredPair", "measured_pairs"]
-
 # Steps of descent: so few while tables are still being chosen, so many at the end.
 FEW, MANY = 25, 300
 # Cells of the junction tree's tables, all together: what a machine fits in seconds.

@@ -20,17 +20,6 @@ from microveil.synthesis.possible import Possible
 from microveil.synthesis.tables import Axis, falling_counts
 from microveil.table.threads import in_threads
 
-__all__ = [
-    "Drawing",
-    "Values",
-    "blocks_of",
-    "drawn_bins",
-    "drawn_scores",
-    "masses_inside",
-    "systematic",
-    "value_masses",
-]
-
 Mask = NDArray[np.bool_]
 # Chances stay so far from 0 and 1 that their standard scores are finite.
 INSIDE = 1e-12

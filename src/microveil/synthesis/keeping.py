@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from microveil.synthesis.clauses import Clauses
 from microveil.synthesis.possible import Possible
 
-__all__ = ["Repairs", "Values", "breaches", "computed_values", "kept"]
-
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
 # An attribute's values in grid units, and which are missing.

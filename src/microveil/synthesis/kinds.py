@@ -11,8 +11,6 @@ from microveil.noise.counts import NoisyCounts
 from microveil.schema import Kind
 from microveil.table.untyped import CELLS, HOLDS, KINDS
 
-__all__ = ["are_words_there", "kind_shown", "share_of_cells"]
-
 # Deviations of the noise from which on cells of a kind are taken to be there: others beside the
 # most frequent kind, and that kind.
 STANDS_OUT, IS_THERE = 4, 3

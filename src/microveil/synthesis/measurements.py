@@ -19,18 +19,6 @@ from microveil.synthesis.distribution import Distribution
 from microveil.synthesis.one_way import AttributeMeasured
 from microveil.table.record_rules import RecordRule, kind_in_rules, parse_rule
 
-__all__ = [
-    "AttributeMargins",
-    "AttributeMeasured",
-    "Interval",
-    "Margins",
-    "Measurements",
-    "Real",
-    "Scope",
-    "Whole",
-    "margins_of",
-]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # The positions of a table's attributes.

@@ -32,19 +32,6 @@ from microveil.table import GridColumn
 from microveil.table.threads import in_threads, pieces
 from microveil.table.untyped import UntypedColumn
 
-__all__ = [
-    "CANDIDATES",
-    "Counter",
-    "JitteredCodes",
-    "TablesPlan",
-    "Tally",
-    "WordTally",
-    "adopted",
-    "choose_and_measure",
-    "is_atom",
-    "jittered",
-]
-
 Mask = NDArray[np.bool_]
 # Different values, or words, and how many records have each: piece by piece.
 Tally = Iterable[tuple[Whole, Whole]]

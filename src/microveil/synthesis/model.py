@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from microveil.synthesis.measurements import Real, Scope
 
-__all__ = ["JunctionTree", "Model", "junction_tree", "margin_of", "nearest_model", "widened"]
-
 # The attributes through which a clique depends on another one far from it, and the distribution
 # of that given those: (bins of it, bins of each shared).
 Carried = tuple[Scope, Real]

@@ -17,15 +17,6 @@ from microveil.schema import EPOCH, Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.distribution import Counted, Distribution, of_cells, of_cuts
 
-__all__ = [
-    "LEAST",
-    "AttributeMeasured",
-    "Cells",
-    "nearest_counts",
-    "positive_shares",
-    "with_categories",
-]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # Records that a bin is taken to have at least: no distribution has a mass of 0 or less.

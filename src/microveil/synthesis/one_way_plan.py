@@ -26,16 +26,6 @@ from microveil.synthesis.measuring import Counter, Tally
 from microveil.synthesis.one_way import AttributeMeasured, Cells, with_categories
 from microveil.table import GridColumn
 
-__all__ = [
-    "CLEARLY",
-    "Depth",
-    "Learning",
-    "OneWayPlan",
-    "measured_again",
-    "threshold",
-    "with_kind_held",
-]
-
 Whole = NDArray[np.int64]
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)

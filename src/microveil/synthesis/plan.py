@@ -26,8 +26,6 @@ from microveil.table import GridColumn, Numbers
 from microveil.table.record_rules import RecordRule
 from microveil.table.threads import in_threads
 
-__all__ = ["NewColumns", "SyntheticPlan", "remeasured"]
-
 Progress = Callable[[str], None]
 
 

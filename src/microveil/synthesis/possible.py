@@ -13,12 +13,11 @@ from microveil.schema import Attribute
 from microveil.synthesis.boxes import obeyable
 from microveil.synthesis.clauses import Clauses, Places, clauses_of
 from microveil.synthesis.cuts import REACH
-from microveil.synthesis.measurements import AttributeMeasured, Scope
+from microveil.synthesis.measurements import Scope
 from microveil.synthesis.model import junction_tree, widened
+from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.tables import Axis
 from microveil.table.record_rules import RecordRule
-
-__all__ = ["Possible", "some_record"]
 
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]

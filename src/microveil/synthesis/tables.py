@@ -12,20 +12,6 @@ from microveil.synthesis.distribution import Distribution
 from microveil.synthesis.measurements import Measurements, Real, Scope, Whole
 from microveil.synthesis.one_way import LEAST, AttributeMeasured, nearest_counts, positive_shares
 
-__all__ = [
-    "Axis",
-    "axes_of",
-    "axis_at",
-    "axis_of",
-    "bin_masses",
-    "copula_table",
-    "falling_counts",
-    "fitted_correlation",
-    "nearest_table",
-    "proportionally_fitted",
-    "shrunk",
-]
-
 # A count stands out where it is so many standard deviations of its noise.
 STANDS_OUT = 3.0
 # How much of independence may be mixed in where a margin cannot be reached, and how near it must
