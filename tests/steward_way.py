@@ -106,7 +106,7 @@ def promise(hands, unit=None, max_rows=3, scope="", epsilon="", method=""):
         hands.tick("#who-record")
     else:
         hands.tick("#who-unit")
-        if page.locator("noscript button").count():
+        if page.locator("noscript button >> visible=true").count():
             hands.press("noscript button[name=look] >> nth=0")
         page.wait_for_selector("#unit")
         hands.choose("#unit", unit)
@@ -149,7 +149,7 @@ def arrive(hands, step):
 def wait(hands, what):
     """Wait for the end of work; without scripts by looking again, as the page says."""
     ended = hands.page.locator(what).or_(hands.page.locator("main .errors"))
-    again = hands.page.locator("noscript a")  # there only where scripts are not run
+    again = hands.page.locator("noscript a >> visible=true")  # where scripts are not run
     ends = time.monotonic() + SECONDS
     while not ended.count():
         assert time.monotonic() < ends, hands.page.inner_text("main")
