@@ -22,7 +22,8 @@ Real = NDArray[np.float64]
 # Records that a bin is taken to have at least: no distribution has a mass of 0 or less.
 LEAST = 0.5
 # Cells, a run of them together, by so many; by more where numbers hardly ever are. And every outer
-# part of a run by so many: the noise of cells behind the last person's would else go along.
+# part of a run, and a cell next to what stands out, by so many: the noise of cells behind the last
+# person's would else go along.
 FAR_OUT, FARTHER_OUT, USUAL = 4.3, 5.5, (-64, 1 << 24)
 OUTER = 2.5
 
@@ -293,6 +294,7 @@ def _outermost(counts: Real, variances: Real, far: Real) -> int:
     scores = (sums[None, :] - sums[:, None]) / deviations
     least = np.maximum.accumulate(np.concatenate(([0.0], far)))
     beyond = np.where(np.tri(len(sums), dtype=np.bool_), -np.inf, scores - least)
+    beyond[0, 1] = scores[0, 1] - OUTER  # next to what stands out numbers are as likely as not
     start, end = divmod(int(beyond.argmax()), len(sums))
     if beyond.max() < 0:
         return 0
