@@ -27,3 +27,19 @@ def test_noise_behind_a_faint_tail_takes_it_no_four_octaves_too_far():
         found += int(ends[-1] > BORDERS[8])
     assert far <= 9
     assert found >= 300  # the tail is seen in one release of three
+
+
+def test_a_cell_next_to_what_stands_out_needs_less_than_one_far_away():
+    """By 3.3 deviations: it is kept in three draws of four, and in few where a gap lies between."""
+    noise, source = gaussian_noise(Fraction(1, 400)), RandomSource.system()
+    kept = []
+    for place in (7, 20):
+        counts = np.zeros_like(COUNTS)
+        counts[:7], counts[place] = 1000, 66
+        ends = (
+            Cells(borders=BORDERS, counts=NoisyCounts.of(counts, noise, source)).held(NONE, 7066)
+            for _ in range(200)
+        )
+        kept.append(sum(int(own.ends[-1] == BORDERS[place + 1]) for own in ends))
+    assert kept[0] >= 120
+    assert kept[1] <= 60

@@ -118,6 +118,20 @@ def test_a_heavy_tail_goes_on_and_a_light_one_does_not(sign):
         assert (doubtful < 0.7 * due).any() == is_heavy
 
 
+def test_a_heavy_tail_adds_nothing_beyond_the_outermost_value_that_many_share():
+    """A top code, beyond which an exponential tail alone goes on."""
+    candidates = Candidates(lower=0, upper=1 << 30, count=COUNT)
+    units = 1000 * (1 - np.arange(1, 32) / 32) ** -0.5
+    codes = np.floor(candidates.scale(units) * (COUNT + 1)).astype(np.int64)
+    cuts = Cuts(candidates=candidates, depth=5, numbers=np.arange(1, 32), codes=codes)
+    top = np.array([20_000])
+    atoms = Counted(top, top + 1, np.array([1e6]), np.ones(1))
+    values = of_cuts(cuts, (1.0,) * 5, candidates, atoms, 1e9).quantiles
+    farthest = np.array([1 - 1e-6])
+    assert 20_000 < values.at(farthest)[0] < 60_000
+    assert quantile_function(cuts, 1e9).at(farthest)[0] > 500_000
+
+
 def attribute(name, domain):
     kind = domain.kind if isinstance(domain, Categories) else Kind.WHOLE
     return Attribute(name=name, kind=kind, resolution=Fraction(1), resolution_source=Source.TYPE,

@@ -328,13 +328,14 @@ def _joined(
 
 def _doubt(depth: int, rates: tuple[float, ...], n_rest: float) -> Real:
     """Return the standard errors of indices of tails by two and three halvings of the mass."""
+    of_last = max(n_rest, 1.0) / (1 << depth)
     found = []
     for effects in ([1, -2, 1], [0.5, -0.5, -0.5, 0.5]):
         halvings = 2 ** np.arange(len(effects))
         if halvings[-1] >= 1 << depth:
             found.append(np.inf)
             continue
-        of_mass = np.array(effects) / (halvings * n_rest / (1 << depth)) / math.log(2) ** 2
+        of_mass = np.array(effects) / (halvings * of_last) / math.log(2) ** 2
         covariance = cut_covariance(rates)[np.ix_(halvings, halvings)]
         found.append(float(np.sqrt(of_mass @ covariance @ of_mass)))
     return np.array(found)
@@ -347,7 +348,7 @@ def _with_tail(
 
     A departure from METHODS section 11, D: where cuts that leave half the mass each lie ever
     farther apart, by more than is in doubt, a generalised Pareto tail through them takes part, of
-    Pickands's (1975) index. It ends at the outermost atom beyond the last cut, often a top code.
+    Pickands's (1975) index. It adds nothing beyond an atom behind the last cut, as top codes are.
     """
     values = np.minimum(values, _farthest(positions, above, masses))
     n_halves = 3 if above[0] >= 8 * above[-1] else 2
