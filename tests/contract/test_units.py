@@ -263,7 +263,7 @@ def test_an_assessment_says_how_many_records_are_missing(written):
 def test_the_ledger_says_of_whom_its_sums_speak(written, tmp_path):
     """Of units where all releases protect the same, else of single records."""
     place, release = written
-    said = "\n".join(counted_releases(release, place / "release").in_words())
+    said = "\n".join(counted_releases(release, place / "release")["in_words"])
     assert "Each of them protects all records of one unit together (HOUSEHOLD)." in said
     ledger = place / "microveil-ledger.jsonl"
     other = tmp_path / "ledger.jsonl"
@@ -273,7 +273,7 @@ def test_the_ledger_says_of_whom_its_sums_speak(written, tmp_path):
         place / "people.csv", tmp_path / "records", population="people", ledger=other,
         method="laplace", linkage=False, **ASKED,
     )  # fmt: skip
-    said = "\n".join(counted_releases(of_records, tmp_path / "records", other).in_words())
+    said = "\n".join(counted_releases(of_records, tmp_path / "records", other)["in_words"])
     assert "1 of the 2 protect all records of one unit together" in said
     assert "of a whole unit they do not" in said
 

@@ -82,7 +82,7 @@ def spent(root: Path, draft: Draft, recipes: Sequence[Mapping[str, Any]]) -> lis
         try:
             place = ledger_place(root / "release", population)
             if place is not None and place.exists():
-                return list(read_ledger(place).totals(population).in_words())
+                return list(read_ledger(place).totals(population)["in_words"])
         except MicroveilError as error:
             return [f"{error}"]
         return [f"No release of '{population}' is in the ledger of this folder."]

@@ -143,7 +143,7 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
             "columns": head.columns,
             "rows": [["" if one is None else f"{one}" for one in row] for row in head.iter_rows()],
         },
-        "counted": [] if counted is None else list(counted.in_words()),
+        "counted": [] if counted is None else counted["in_words"],
         "custodian_lines": list(custodian_lines(release.manifest.to_dict())),
     }
 

@@ -260,7 +260,7 @@ def protect(
         print_text("Windows: whoever may open the folder around it may open it too.")
     print_text(made.guarantee.summary())
     counted = counted_releases(made, output, release["ledger"])
-    for sentence in counted.in_words() if counted else ():
+    for sentence in counted["in_words"] if counted else ():
         print_text(sentence)
     print_text("\nFor the custodian, not for logs:")
     print_text(custodian_text(made.manifest.to_dict()))

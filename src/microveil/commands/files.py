@@ -29,7 +29,7 @@ from microveil.files.postgresql import check_new_table
 from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import collected
-from microveil.ledger import Totals, ledger_place, read_ledger
+from microveil.ledger import ledger_place, read_ledger
 from microveil.measures.findings import release_findings, warnings_of
 from microveil.measures.opening import codes_in_release
 from microveil.protect.arguments import SPARK, warn_of_outdated
@@ -288,7 +288,7 @@ def with_findings(
 
 def counted_releases(
     release: Release, folder: str | Path, ledger: str | Path | None = None
-) -> Totals | None:
+) -> dict[str, Any] | None:
     """Return what the releases of a population come to; None where no population was named."""
     place = ledger_place(folder, release.population, ledger)
     if place is None or release.population is None:

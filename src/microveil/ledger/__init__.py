@@ -5,7 +5,6 @@ process that dies in between may count a release that never appeared, and never 
 did. See docs/ledger.md.
 """
 
-from microveil.ledger.entries import Entry, Spent, Totals
-from microveil.ledger.keeping import Ledger, Recording, ledger_place, read_ledger
+from microveil.ledger.ledger import Ledger, Recording, ledger_place, read_ledger
 
-__all__ = ["Entry", "Ledger", "Recording", "Spent", "Totals", "ledger_place", "read_ledger"]
+__all__ = ["Ledger", "Recording", "ledger_place", "read_ledger"]

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars
 
-from microveil.errors import DataError, EngineError, RequestError, stands_alone
+from microveil.errors import DataError, EngineError, FileError, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.folders import write_folders
 from microveil.files.formulas import begins_like_formula
@@ -114,7 +113,7 @@ def write_release(
             **({"formulas": "escaped"} if is_escaped else {}),
             **({} if table is None else {"table": table}),
         }
-        counted = None if recording is None else recording.expected().to_dict()
+        counted = None if recording is None else recording.expected()
         manifest = self.manifest.with_entries(output=output, ledger=counted)
         page = report(replace(self, manifest=manifest)) if callable(report) else report
         contents = {
@@ -135,17 +134,20 @@ def write_release(
         for place, own in pages.items():
             place.write_text(own, encoding="utf-8", newline="\n")
 
-    with (
-        nullcontext() if recording is None else recording.counted() as announce,
-        new_table(into, data, overwrite=overwrite) as (table, appear),
-    ):
+    told: list[str] = []  # once the release is announced, what an error has to say of it
+    try:
+        with new_table(into, data, overwrite=overwrite) as (table, appear):
 
-        def announced() -> None:
-            if announce is not None:
-                announce()  # first: what can be seen is counted
-            appear()
+            def announce() -> None:
+                if recording is not None:
+                    told.append(recording.announce())  # first: what can be seen is counted
+                appear()
 
-        return write_folders(folder, fill, overwrite=overwrite, announce=announced)
+            return write_folders(folder, fill, overwrite=overwrite, announce=announce)
+    except FileError as error:
+        if not told:
+            raise
+        raise FileError(error.place, f"{error.rule}; {told[0]}", error.remedy) from None
 
 
 def refuse_measurements(method: str, *, is_synthetic: bool, is_seeded: bool) -> None:
