@@ -15,7 +15,7 @@ from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures import linkage as candidates
 from microveil.measures.attack import attack
 from microveil.measures.attacks.membership import membership
-from microveil.measures.attacks.outcome import Records, Setting
+from microveil.measures.attacks.outcome import Setting
 
 CLOSEST = "distance to the closest record"
 PAIRED = {
@@ -56,13 +56,15 @@ def test_a_distance_is_learnt_from_others_than_are_told_apart_by_it():
     generator = np.random.default_rng(5)
     shares = []
     for seed in range(100):
-        original, protected, control = (
-            Records(
-                names=("AGE",), values=generator.normal(size=(12, 1)), is_category=np.array([False])
-            )
-            for _ in range(3)
+        original, protected, control = generator.normal(size=(3, 12, 1))
+        setting = Setting(
+            names=("AGE",),
+            is_category=np.array([False]),
+            original=original,
+            protected=protected,
+            control=control,
+            seed=seed,
         )
-        setting = Setting(original=original, protected=protected, control=control, seed=seed)
         shares.append(membership(setting, ["AGE"]).success.value)
     assert np.mean(shares) == pytest.approx(0.5, abs=4 * np.std(shares) / 10)
 

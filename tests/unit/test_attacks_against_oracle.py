@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from microveil.measures.attacks.membership import area_under_curve, closest_record
-from microveil.measures.attacks.outcome import Records, Setting
+from microveil.measures.attacks.outcome import Setting
 from microveil.measures.attacks.rows import (
     chance_of_sharing,
     inference,
@@ -42,12 +42,9 @@ def pairs_of_tables(draw, most_records=9, most_attributes=4, least_attributes=1)
 
 def setting_of(original, protected, is_category, **terms):
     names = tuple("ABCDEFGHIJ"[: original.shape[1]])
-    tables = (
-        Records(names=names, values=values, is_category=is_category)
-        for values in (original, protected)
+    return Setting(
+        names=names, is_category=is_category, original=original, protected=protected, **terms
     )
-    before, after = tables
-    return Setting(original=before, protected=after, **terms)
 
 
 def weights_of(original, is_category):
@@ -68,7 +65,7 @@ def test_linkage_by_distance_is_that_of_comparing_everybody_with_every_row(table
     """The intruder goes from people to rows, and shares success among ties."""
     original, protected, is_category = tables
     setting = setting_of(*tables)
-    outcome = linkage(setting, setting.original.names)
+    outcome = linkage(setting, setting.names)
     expected = oracle.link_successes(
         original.tolist(), protected.tolist(), weights_of(original, is_category), is_category
     )
@@ -81,7 +78,7 @@ def test_linkage_by_rank_compares_ranks_and_categories(tables):
     """Numbers become average ranks of their own table; categories stay equal or not."""
     original, protected, is_category = tables
     setting = setting_of(*tables)
-    outcome = linkage(setting, setting.original.names, by_rank=True)
+    outcome = linkage(setting, setting.names, by_rank=True)
     ranked = [
         [
             [x if c else r for x, r, c in zip(row, ranks, is_category, strict=True)]
@@ -104,7 +101,7 @@ def test_inference_is_the_share_of_nearest_rows_that_tell_the_secret(tables, tol
     """Among equally near rows each is as likely to be the guess."""
     original, protected, is_category = tables
     setting = setting_of(*tables, tolerance=tolerance)
-    *known, secret = setting.original.names
+    *known, secret = setting.names
     reach = 0.0
     if not is_category[-1]:
         reach = tolerance * original[:, -1].std(ddof=1)
@@ -134,7 +131,7 @@ def test_linkability_is_the_chance_over_all_ways_to_break_ties(tables, data):
     cut = data.draw(st.integers(1, original.shape[1] - 1))
     neighbours = data.draw(st.integers(1, len(original)))
     setting = setting_of(*tables, neighbours=neighbours)
-    names = setting.original.names
+    names = setting.names
     weights = weights_of(original, is_category)
     expected = Fraction(0)
     for person in original.tolist():
@@ -165,11 +162,7 @@ def test_the_closest_person_is_that_of_comparing_a_row_with_everybody(tables, n_
         near = oracle.nearest_rows(row, everybody, weights, is_category)
         shares.append(Fraction(sum(i < len(original) for i in near), len(near)))
         persons.append([everybody[i] for i in near])
-    before, after, others = (
-        Records(names=names, values=values, is_category=is_category)
-        for values in (original, protected, control)
-    )
-    outcome = closest_record(Setting(original=before, protected=after, control=others), names)
+    outcome = closest_record(setting_of(*tables, control=control), names)
     assert outcome.success.value == pytest.approx(float(sum(shares) / len(shares)), rel=1e-12)
     assert outcome.success.n == len(protected)
     assert outcome.baseline.value == len(original) / len(everybody)
@@ -284,8 +277,16 @@ def test_many_leaves_hide_no_nearer_row(n_attributes, neighbours):
 
 
 def ages(*values):
-    return Records(
-        names=("AGE",), values=np.array([values], float).T, is_category=np.array([False])
+    return np.array([values], float).T
+
+
+def of_ages(original, protected, **terms):
+    return Setting(
+        names=("AGE",),
+        is_category=np.array([False]),
+        original=original,
+        protected=protected,
+        **terms,
     )
 
 
@@ -293,7 +294,7 @@ def test_rows_with_one_closest_person_speak_of_one_person():
     """A hundred rows beside one of three people are one toss; beside as many, a hundred."""
     original, control = ages(10, 20, *range(1000, 1098)), ages(30)
     together, apart = (
-        closest_record(Setting(original=original, protected=rows, control=control), ["AGE"])
+        closest_record(of_ages(original, rows, control=control), ["AGE"])
         for rows in (ages(*[9] * 100), original)
     )
     assert together.success.value == apart.success.value == 1.0
@@ -309,9 +310,7 @@ def test_the_rate_of_a_small_control_group_is_scaled_to_the_size_of_the_original
     Of the six people each condition is met by one: in half of the draws of three people.
     """
     original = ages(1, 2, 3, 4, 5, 6)
-    outcome = singling_out(
-        Setting(original=original, protected=original, control=ages(1, 50, 60)), ["AGE"]
-    )
+    outcome = singling_out(of_ages(original, original, control=ages(1, 50, 60)), ["AGE"])
     assert outcome.n_attacks == outcome.successes == 8
     assert outcome.control.value == pytest.approx(2 / 8 * 2)
 
@@ -323,9 +322,7 @@ def test_a_large_control_group_counts_as_all_its_parts_of_the_originals_size():
     met by none, at least 2 by three: by exactly one in half of the pairs again.
     """
     original = ages(1, 2)
-    outcome = singling_out(
-        Setting(original=original, protected=original, control=ages(1, 50, 60, 70)), ["AGE"]
-    )
+    outcome = singling_out(of_ages(original, original, control=ages(1, 50, 60, 70)), ["AGE"])
     assert outcome.n_attacks == outcome.successes == 4
     assert outcome.control.value == pytest.approx((1 / 2 + 1 / 2 + 0 + 1 / 2) / 4)
 
@@ -334,7 +331,7 @@ def test_random_conditions_are_drawn_from_the_whole_released_range():
     """Equal to one of eleven whole ages: one in eleven random ages is somebody's alone."""
     released = ages(10, 20, 20)  # equal to 10, at most 10, at least 20
     people = ages(15, 3, 3)
-    setting = Setting(original=people, protected=released, n_attacks=60_000)
+    setting = of_ages(people, released, n_attacks=60_000)
     # Equal to 15; at most 3 to 14 is none of the range from 10, at least 10 to 15 is one.
     equal, at_most, at_least = 1 / 11, 0, 6 / 11
     expected = (equal + at_most + at_least) / 3

@@ -4,11 +4,11 @@ It is worked out of what a request declares and of the number of records, all of
 method would find in the table is not looked at.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from microveil.errors import RequestError
 from microveil.guarantee import Condition, Model, Scope
@@ -52,27 +52,12 @@ class Coverage:
         return tuple(dict.fromkeys(way.method for way in self.ways))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """What a request promises, by public figures alone, and the budget that it is to keep."""
+class _Made(NamedTuple):
+    """What a request promises, by public figures alone."""
 
     request: Request
     protected: list[Attribute]
     promise: Promise
-
-    def refused(self, scope: Scope) -> str | None:
-        """Say why a scope is not kept; None where it is."""
-        cover, epsilon = self.promise.scopes[scope], self.request.epsilon or self.promise.epsilon
-        if epsilon is not None and cover.keeps(epsilon, self.request.delta):
-            return None
-        own = cover.exact_epsilon
-        by = "it is not covered" if own is None else f"it is covered by epsilon {six_digits(own)}"
-        return f"{NOT_KEPT.format(method=self.request.method.id, scope=scope)}: {by}"
-
-    def conditions(self, scope: Scope) -> tuple[Condition, ...]:
-        """Return what the guarantee will take as given or leave out at a scope."""
-        found = conditions_of([self], self.promise.epsilon, self.request.keep, labelled=False)
-        return tuple(condition for condition in found if scope in condition.scopes)
 
 
 def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
@@ -80,8 +65,24 @@ def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
 
     What is not declared yet is taken for an epsilon of 1, two attributes, and the least k.
     """
-    made = {name: dict(_made(method, asked, n_records)) for name, method in METHODS.items()}
-    return {scope: _at(scope, made) for scope in Scope}
+    made = {name: _by_steps(method, asked, n_records) for name, method in METHODS.items()}
+    found = {}
+    for scope in Scope:
+        ways, reasons = list[Way](), dict[str, str]()
+        for name, by_steps in made.items():
+            alike: dict[Way, list[str]] = {}
+            for steps, kept in by_steps.items():
+                own = kept[scope]
+                if isinstance(own, str):
+                    reasons.setdefault(name, own)
+                else:
+                    alike.setdefault(own, []).append(steps)
+            if alike:
+                reasons.pop(name, None)  # of some of its steps alone
+            for one, named in alike.items():
+                ways.append(replace(one, steps=() if len(named) == len(by_steps) else (*named,)))
+        found[scope] = Coverage(scope=scope, ways=tuple(ways), reasons=reasons)
+    return found
 
 
 def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
@@ -92,61 +93,35 @@ def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
 
 def way(asked: Mapping[str, Any], n_records: int) -> Way | str:
     """Return how the method that is asked for keeps the scope that is, or why it does not."""
-    method, scope = METHODS[asked["method"]], Scope(asked["scope"])
+    method = METHODS[asked["method"]]
     if asked.get("delta") and "delta" not in method.can:
         return f"{method.id} keeps its epsilon without a delta"
     given = {name: said for name, said in asked.items() if name not in OF_METHOD}
-    found = _promised(method, given, asked, n_records)
-    why = found if isinstance(found, str) else found.refused(scope)
-    if isinstance(found, str) or why is not None:
-        return why or ""
-    return Way(
-        method=method.id, steps=(), model=found.promise.model, conditions=found.conditions(scope)
-    )
+    return _kept(method, given, asked, n_records)[Scope(asked["scope"])]
 
 
-def _at(scope: Scope, made: Mapping[str, Mapping[str, _Made | str]]) -> Coverage:
-    """Divide the methods into those that keep a scope and those that do not."""
-    ways, reasons = list[Way](), dict[str, str]()
-    for name, found in made.items():
-        alike: dict[tuple[Model, tuple[Condition, ...]], list[str]] = {}
-        for chosen, one in found.items():
-            why = one if isinstance(one, str) else one.refused(scope)
-            if why is not None:
-                reasons.setdefault(name, why)
-            elif isinstance(one, _Made):
-                alike.setdefault((one.promise.model, one.conditions(scope)), []).append(chosen)
-        if alike:
-            reasons.pop(name, None)  # of some of its steps alone
-        for (model, conditions), named in alike.items():
-            said = () if len(named) == len(found) else tuple(named)
-            ways.append(Way(method=name, steps=said, model=model, conditions=conditions))
-    return Coverage(scope=scope, ways=tuple(ways), reasons=reasons)
-
-
-def _made(
+def _by_steps(
     method: Method, asked: Mapping[str, Any], n_records: int
-) -> Iterator[tuple[str, _Made | str]]:
-    """Yield what each choice of a method's steps promises, or why it promises nothing."""
+) -> dict[str, Mapping[Scope, Way | str]]:
+    """Return what each choice of a method's steps keeps, by the choice in words."""
     general = {
         name: given for name, given in asked.items() if name not in {*OF_METHOD, *of_methods()}
     }
-    offers = [step for step in offered(method) if step.choices]
-    seen = set[str]()
+    offers, found = [step for step in offered(method) if step.choices], {}
     for values in product(*(step.choices for step in offers)):
         chosen = dict(zip((step.name for step in offers), values, strict=True))
         aside = method.set_aside(chosen)
         chosen = {name: value for name, value in chosen.items() if name not in aside}
         named = ", ".join(f"{name} {value}" for name, value in chosen.items())
-        if named not in seen:
-            seen.add(named)
-            yield named, _promised(method, {**general, **chosen}, asked, n_records)
+        if named not in found:
+            found[named] = _kept(method, {**general, **chosen}, asked, n_records)
+    return found
 
 
-def _promised(
+def _kept(
     method: Method, given: Mapping[str, Any], asked: Mapping[str, Any], n_records: int
-) -> _Made | str:
-    """Return what a request of this method promises by an epsilon, or why it promises nothing."""
+) -> Mapping[Scope, Way | str]:
+    """Return how a request of this method keeps each scope by an epsilon, or why it does not."""
     k, delta = asked.get("k"), asked.get("delta") if "delta" in method.can else None
     is_size = isinstance(k, int) and k >= method.smallest_k
     names = given.get("attributes") or UNDECLARED
@@ -164,14 +139,32 @@ def _promised(
         protected = [one for one in attributes if "categories" in method.can or one.kind.is_ranked]
         promise = promise_of(protected, n_records, request)
     except RequestError as error:
-        return error.rule
+        return dict.fromkeys(Scope, error.rule)
+    why = ""
     if not protected:
-        return (
-            f"{method.id} ranks values or calculates with them, and all categories are in no order"
-        )
-    if promise.epsilon is None:
-        return f"{method.id} has no epsilon: it bounds nothing for one record"
-    return _Made(request=request, protected=protected, promise=promise)
+        why = "ranks values or calculates with them, and all categories are in no order"
+    elif promise.epsilon is None:
+        why = "has no epsilon: it bounds nothing for one record"
+    if why:
+        return dict.fromkeys(Scope, f"{method.id} {why}")
+    made = _Made(request, protected, promise)
+    return {scope: _at(scope, made) for scope in Scope}
+
+
+def _at(scope: Scope, made: _Made) -> Way | str:
+    """Return how a request keeps a scope, or say why it does not."""
+    request, promise, cover = made.request, made.promise, made.promise.scopes[scope]
+    epsilon, own = request.epsilon or promise.epsilon, cover.exact_epsilon
+    if epsilon is None or not cover.keeps(epsilon, request.delta):
+        by = "it is not covered" if own is None else f"it is covered by epsilon {six_digits(own)}"
+        return f"{NOT_KEPT.format(method=request.method.id, scope=scope)}: {by}"
+    conditions = conditions_of([made], promise.epsilon, request.keep, labelled=False)
+    return Way(
+        method=request.method.id,
+        steps=(),
+        model=promise.model,
+        conditions=tuple(condition for condition in conditions if scope in condition.scopes),
+    )
 
 
 def _attribute(name: str, request: Request) -> Attribute:

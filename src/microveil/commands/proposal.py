@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.commands.proposed_columns import Looked, ProposedColumn, proposed_column
+from microveil.commands.proposed_columns import Looked, ProposedColumn
 from microveil.commands.request_lines import (
     check_scope,
     method_asked,
@@ -79,7 +79,7 @@ def proposed_recipe(
     """
     given = _checked(asked)
     look = _looked(table, given, show_values=show_values)
-    columns = {name: proposed_column(look, name) for name in look.table.names}
+    columns = {name: ProposedColumn(look=look, name=name) for name in look.table.names}
     unit = look.unit if look.unit != given.get("unit") else None
     request, left = _request(look, given, columns)
     recipe = "\n".join([
@@ -250,29 +250,19 @@ def n_left(proposed: ProposedRecipe) -> int:
 
 def left_to_type(proposed: ProposedRecipe, *, show_values: bool = False) -> Document:
     """Say by column what it is, what its file declares, and what is left to type."""
-    rows = [_row(name, column) for name, column in proposed.columns.items()]
     # A column of the table that says nothing would make it too wide for a terminal.
-    heads = [
-        head
-        for head in rows[0]
-        if (head != "values" or show_values)
-        and (head != "by the file" or any(r[head] for r in rows))
-    ]
-    blocks = [tabulated(heads, ([row[head] for head in heads] for row in rows))]
+    is_declared = any(column.by_file for column in proposed.columns.values())
+    heads = ["column", "role", "kind", *["by the file"] * is_declared, "to type"]
+    heads += ["values"] * show_values
+    rows = []
+    for name, column in proposed.columns.items():
+        kind = f"{column.kind.value}{' (learnt)' * column.is_untyped}"
+        left = (f"resolution ({column.step} seen)" if w == "resolution" else w for w in column.left)
+        row: list[Given] = [Code(name), column.role.value, kind, *[column.by_file] * is_declared]
+        rows.append([*row, ", ".join(left), *([f"{len(column.values)}"] if show_values else [])])
     notes = list(_notes(proposed))
-    return Document((*blocks, *([items(notes)] if notes else []), paragraph(_summed(proposed))))
-
-
-def _row(name: str, column: ProposedColumn) -> dict[str, Given]:
-    left = [f"resolution ({column.step} seen)" if w == "resolution" else w for w in column.left]
-    return {
-        "column": Code(name),
-        "role": column.role.value,
-        "kind": f"{column.kind.value} (learnt)" if column.is_untyped else column.kind.value,
-        "by the file": column.by_file,
-        "to type": ", ".join(left),
-        "values": f"{column.n_values}",
-    }
+    said = paragraph(_summed(proposed))
+    return Document((tabulated(heads, rows), *([items(notes)] if notes else []), said))
 
 
 def _notes(proposed: ProposedRecipe) -> Iterator[Given]:

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.measures.attacks.membership import closest_record, membership
-from microveil.measures.attacks.outcome import AttackOutcome, AttackReport, Records, Setting
+from microveil.measures.attacks.outcome import AttackOutcome, AttackReport, Setting
 from microveil.measures.attacks.rows import inference, interval_disclosure, linkability, linkage
 from microveil.measures.attacks.singling_out import singling_out
 from microveil.measures.linkage import Sample
@@ -127,18 +127,19 @@ def attack(
         recipe=recipe,
         control=control,
     )
-    records = _records(both, attributes)
-    names = list(records["original"].names)
+    columns = _columns(both, attributes)
+    names = list(columns)
     if known is None and secret is None:
         known, secret = (
             [name for name in names if both.roles.get(name) is role] or None
             for role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
         )
-    roles = _Roles(names, known, secret, parts)
+    roles = _roles(names, known, secret, parts)
+    tables = zip(both.tables, *columns.values(), strict=True)
     setting = Setting(
-        original=records["original"],
-        protected=records["protected"],
-        control=records.get("control"),
+        names=tuple(names),
+        is_category=np.array([not both.original.kind(name).is_numeric for name in names]),
+        **{side: np.column_stack(values) for side, *values in tables},
         n_attacks=n_attacks,
         tolerance=tolerance,
         neighbours=neighbours,
@@ -148,9 +149,9 @@ def attack(
     )
     outcomes, not_carried_out = _carried_out(setting, roles, paired=both.paired)
     return AttackReport(
-        n_original=setting.original.n_records,
-        n_protected=setting.protected.n_records,
-        n_control=None if setting.control is None else setting.control.n_records,
+        n_original=len(setting.original),
+        n_protected=len(setting.protected),
+        n_control=None if setting.control is None else len(setting.control),
         paired=both.paired,
         tolerance=tolerance,
         confidence=confidence,
@@ -161,46 +162,47 @@ def attack(
     )
 
 
-class _Roles:
+class _Roles(NamedTuple):
     """What the intruder knows and wants to know, of the attributes that take part."""
 
-    def __init__(
-        self,
-        names: list[str],
-        known: Iterable[str] | None,
-        secret: Iterable[str] | None,
-        parts: tuple[Iterable[str], Iterable[str]] | None,
-    ) -> None:
-        self.names = names
-        self._known = None if known is None else _part(names, known, "known")
-        secrets = None if secret is None else _part(names, secret, "secret")
-        for name in secrets or []:
-            if name in (self._known or []):
-                raise RequestError(
-                    f"attribute '{name}'", "it cannot be known and secret", "name it once"
-                )
-        self.known = self._known or [name for name in names if name not in (secrets or [])] or names
-        self.secrets = secrets or [name for name in names if name not in (self._known or [])]
-        self.secrets = self.secrets or names
-        half = (len(self.known) + 1) // 2
-        self.parts = self.known[:half], self.known[half:]
-        if parts is not None:
-            self.parts = self._checked_parts(parts)
+    known: list[str]
+    secrets: list[str]
+    parts: tuple[list[str], list[str]]
+    beside: list[str]  # what is known beside a secret, but for that
 
-    def known_beside(self, secret: str) -> list[str]:
-        """Return what is known when a certain attribute is the secret."""
-        return [name for name in self._known or self.names if name != secret]
 
-    def _checked_parts(
-        self, parts: tuple[Iterable[str], Iterable[str]]
-    ) -> tuple[list[str], list[str]]:
-        rule = "it must be two lists of attributes that have none in common"
-        if isinstance(parts, str) or not isinstance(parts, Sequence) or len(parts) != 2:
-            raise RequestError("parts", rule, 'pass for example (["AGE"], ["INCOME"])')
-        one, other = (_part(self.names, part, "parts") for part in parts)
-        if set(one) & set(other):
-            raise RequestError("parts", rule, "name every attribute in one of them")
-        return one, other
+def _roles(
+    names: list[str],
+    known: Iterable[str] | None,
+    secret: Iterable[str] | None,
+    parts: tuple[Iterable[str], Iterable[str]] | None,
+) -> _Roles:
+    given = [] if known is None else _part(names, known, "known")
+    secrets = [] if secret is None else _part(names, secret, "secret")
+    for name in secrets:
+        if name in given:
+            rule = "it cannot be known and secret"
+            raise RequestError(f"attribute '{name}'", rule, "name it once")
+    all_known = given or [name for name in names if name not in secrets] or names
+    half = (len(all_known) + 1) // 2
+    return _Roles(
+        known=all_known,
+        secrets=secrets or [name for name in names if name not in given] or names,
+        parts=_checked(names, parts) if parts else (all_known[:half], all_known[half:]),
+        beside=given or names,
+    )
+
+
+def _checked(
+    names: list[str], parts: tuple[Iterable[str], Iterable[str]]
+) -> tuple[list[str], list[str]]:
+    rule = "it must be two lists of attributes that have none in common"
+    if isinstance(parts, str) or not isinstance(parts, Sequence) or len(parts) != 2:
+        raise RequestError("parts", rule, 'pass for example (["AGE"], ["INCOME"])')
+    one, other = (_part(names, part, "parts") for part in parts)
+    if set(one) & set(other):
+        raise RequestError("parts", rule, "name every attribute in one of them")
+    return one, other
 
 
 def _carried_out(
@@ -209,7 +211,7 @@ def _carried_out(
     """Carry out the attacks that the tables and roles allow; say why for the others."""
     outcomes: list[AttackOutcome] = []
     reasons: dict[str, str] = {}
-    why_not = {secret: _unknowable(setting.original, secret) for secret in roles.secrets}
+    why_not = {secret: _unknowable(setting, secret) for secret in roles.secrets}
     if paired:
         outcomes += [linkage(setting, roles.known, by_rank=ranks) for ranks in (False, True)]
         outcomes += _disclosed(setting, why_not, reasons)
@@ -221,12 +223,13 @@ def _carried_out(
     else:
         reasons["linkability"] = "it takes two known attributes or more"
     for secret, why in why_not.items():
-        if known := roles.known_beside(secret) if not why else []:
-            outcomes.append(inference(setting, known, secret))
-        else:
+        known = [name for name in roles.beside if name != secret]
+        if why or not known:
             reasons[f"inference of {secret}"] = why or "no other attribute is known"
+        else:
+            outcomes.append(inference(setting, known, secret))
     if setting.control is not None:
-        outcomes += [membership(setting, roles.names), closest_record(setting, roles.names)]
+        outcomes += [membership(setting, setting.names), closest_record(setting, setting.names)]
     else:
         for name in ("membership inference", "distance to the closest record"):
             reasons[name] = "it needs people who were not in the original: control"
@@ -239,7 +242,7 @@ def _disclosed(
     """Disclose intervals of every secret, or say why there are none."""
     outcomes = []
     for secret, constant in why_not.items():
-        is_category = setting.original.categorical([secret])[0]
+        is_category = setting.of([secret]).is_category[0]
         if why := "categories have no intervals" if is_category else constant:
             reasons[f"interval disclosure of {secret}"] = why
         else:
@@ -247,31 +250,29 @@ def _disclosed(
     return outcomes
 
 
-def _unknowable(records: Records, name: str) -> str:
+def _unknowable(setting: Setting, name: str) -> str:
     """Say why there is nothing to infer of an attribute; empty where there is."""
-    values = records.columns([name])
+    values = setting.of([name]).original
     return CONSTANT if len(np.unique(values[~np.isnan(values)])) < 2 else ""
 
 
-def _records(both: Opened, wanted: Iterable[str] | None) -> dict[str, Records]:
-    """Read the attributes that take part as matrices; being without a category is one more."""
-    columns = {name: _columns(both, name, wanted) for name in both.attributes(wanted)}
-    found = {name: own for name, own in columns.items() if own is not None}
+def _columns(both: Opened, wanted: Iterable[str] | None) -> dict[str, list[Floats]]:
+    """Read the attributes that take part, of every table; being without a category is one more."""
+    found = {}
+    for name in both.attributes(wanted):
+        if both.original.kind(name).is_numeric:
+            found[name] = [_numbers(table, name, side) for side, table in both.tables.items()]
+        elif (codes := _codes(both, name, wanted)) is not None:
+            found[name] = codes
     if not found:
         raise DataError(
             "tables", "they have no attribute in common to attack", "pass a table and its release"
         )
-    is_category = np.array([not both.original.kind(name).is_numeric for name in found])
-    return {
-        side: Records(names=tuple(found), values=np.column_stack(values), is_category=is_category)
-        for side, *values in zip(both.tables, *found.values(), strict=True)
-    }
+    return found
 
 
-def _columns(both: Opened, name: str, wanted: Iterable[str] | None) -> list[Floats] | None:
-    """Read an attribute of every table; None for text that cannot or should not take part."""
-    if both.original.kind(name).is_numeric:
-        return [_numbers(table, name, side) for side, table in both.tables.items()]
+def _codes(both: Opened, name: str, wanted: Iterable[str] | None) -> list[Floats] | None:
+    """Read text of every table as codes; None where it cannot or should not take part."""
     try:
         most = MOST_CATEGORIES if wanted is None else sys.maxsize
         found = coded(both.tables.values(), name, most)
@@ -313,15 +314,10 @@ def _check_numbers(
         ("seed", seed, 0),
     ):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise RequestError(
-                name, f"it must be a whole number of {least} or more", f"pass {name}={least}"
-            )
-    for name, share, low, high in (
-        ("tolerance", tolerance, 0.0, 1.0),
-        ("confidence", confidence, 0.5, 1.0),
-    ):
+            rule = f"it must be a whole number of {least} or more"
+            raise RequestError(name, rule, f"pass {name}={least}")
+    for name, share, low in (("tolerance", tolerance, 0.0), ("confidence", confidence, 0.5)):
         number = isinstance(share, int | float | np.number) and not isinstance(share, bool)
-        if not number or not low <= share < high:
-            raise RequestError(
-                name, f"it must be a number from {low:g} to below {high:g}", "pass 0.05 or 0.95"
-            )
+        if not number or not low <= share < 1:
+            rule = f"it must be a number from {low:g} to below 1"
+            raise RequestError(name, rule, "pass 0.05 or 0.95")

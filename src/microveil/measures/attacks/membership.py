@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy  # which loads its parts when they are used
 
-from microveil.errors import RequestError
-from microveil.measures.attacks.outcome import AttackOutcome, Records, Setting
+from microveil.measures.attacks.outcome import AttackOutcome, Setting, arranged
 from microveil.measures.estimates import Estimate, median_of, success_rate
 from microveil.measures.nearest import Rows
 from microveil.measures.values import Floats
@@ -26,11 +25,9 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
     The best distance is learnt on half of as many members as others; the baseline is a toss. The
     risk is the advantage of Yeom, Giacomelli, Fredrikson and Jha (2018).
     """
-    _control(setting)
-    complete = setting.original.complete_columns(known)
-    search = setting.search(setting.protected.complete_columns(known), complete, known)
-    generator = setting.generator("membership")
-    people = [group for group in setting.people(known, generator) if group is not None]
+    own, generator = setting.complete(known), setting.generator("membership")
+    search = arranged(own.protected, own.original, own.is_category)
+    people = [group for group in own.people(generator) if group is not None]
     n = min(len(group) for group in people)
     distances = np.empty((2, 0))
     if n > 1 and search is not None:
@@ -45,7 +42,7 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
         "membership inference",
         known,
         rule="a person is rightly said to have been in the original, or not to have been",
-        n_left_out=setting.original.n_records - len(complete),
+        n_left_out=len(setting.original) - len(own.original),
         success=setting.rate(np.concatenate([members, ~others])),
         baseline=Estimate.exact(0.5),
         baseline_is="tosses a coin",
@@ -56,13 +53,6 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
             "others taken for such": setting.rate(others),
         },
     )
-
-
-def _control(setting: Setting) -> Records:
-    if setting.control is None:
-        rule = "this can only be told beside people who were not in the original"
-        raise RequestError("control", rule, "pass a table of such people as control")
-    return setting.control
 
 
 def _best_threshold(members: Floats, others: Floats) -> float:
@@ -100,9 +90,9 @@ def area_under_curve(members: Floats, others: Floats, *, confidence: float) -> E
 
 def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
     """Take each released row to the closest of all people: of the original, or held out."""
-    generator = setting.generator("closest record")
-    tables = setting.original, _control(setting), setting.protected
-    original, others, released = (table.complete_columns(known) for table in tables)
+    own, generator = setting.complete(known), setting.generator("closest record")
+    original, released = own.original, own.protected
+    others = original[:0] if own.control is None else own.control
     rows, strangers = (
         table[np.sort(generator.permutation(len(table))[: setting.n_attacks])]
         for table in (released, others)
@@ -110,8 +100,8 @@ def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
     n_people = len(original) + len(others)
     success = success_rate(0.0, 0, setting.confidence)
     to_row, to_stranger = np.empty(0), np.empty(0)
-    members = setting.search(original, original, known)
-    people = setting.search(np.vstack([original, others]), original, known)
+    members = arranged(original, original, own.is_category)
+    people = arranged(np.vstack([original, others]), original, own.is_category)
     if members is not None and people is not None and len(others) and len(rows):
         to_row, to_stranger = (members.distances(table) for table in (rows, strangers))
         is_member = np.repeat([1.0, 0.0], [len(original), len(others)])
@@ -120,7 +110,7 @@ def closest_record(setting: Setting, known: Sequence[str]) -> AttackOutcome:
         "distance to the closest record",
         known,
         rule="the person closest to a released row is of the original, not held out",
-        n_left_out=setting.protected.n_records - len(released),
+        n_left_out=len(setting.protected) - len(released),
         success=success,
         baseline=Estimate.exact(len(original) / n_people if n_people else np.nan),
         baseline_is="takes anybody of the original and of the control group",

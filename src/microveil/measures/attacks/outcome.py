@@ -8,7 +8,7 @@ attack on others. What the release gives away is the excess (success - base)/(1 
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -186,44 +186,16 @@ def _rows(outcome: AttackOutcome) -> list[tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Records:
-    """A table of numbers and categories as a matrix."""
-
-    names: tuple[str, ...]  # of the attributes
-    # (n_records, n_attributes): categories as positions in one list for all tables of an attack;
-    # NaN where missing.
-    values: Floats
-    is_category: Flags  # (n_attributes,): categories are equal or not; numbers are near or far
-
-    @property
-    def n_records(self) -> int:
-        """Number of records."""
-        return len(self.values)
-
-    def columns(self, names: Sequence[str]) -> Floats:
-        """Return the values of attributes, shape (n_records, len(names))."""
-        return self.values[:, [self.names.index(name) for name in names]]
-
-    def categorical(self, names: Sequence[str]) -> Flags:
-        """Return which of the named attributes are categories."""
-        return self.is_category[[self.names.index(name) for name in names]]
-
-    def complete(self, names: Sequence[str]) -> Flags:
-        """Return which records miss none of the named attributes."""
-        return np.asarray(~np.isnan(self.columns(names)).any(axis=1))
-
-    def complete_columns(self, names: Sequence[str]) -> Floats:
-        """Return the values of attributes in the records that miss none of them."""
-        return self.columns(names)[self.complete(names)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Setting:
     """The tables under attack, and what all attacks on them have in common."""
 
-    original: Records  # with the same attributes
-    protected: Records
-    control: Records | None = None  # people drawn like those of the original, who are not in it
+    names: tuple[str, ...]  # of the attributes
+    is_category: Flags  # (n_attributes,): categories are equal or not; numbers are near or far
+    # (n_records, n_attributes): categories as positions in one list for all tables; NaN where
+    # missing.
+    original: Floats
+    protected: Floats
+    control: Floats | None = None  # people drawn like those of the original, who are not in it
     # As `attack` describes them.
     n_attacks: int = 2000
     tolerance: float = 0.05
@@ -232,9 +204,45 @@ class Setting:
     seed: int = 0
     sample: Sample = Sample()  # noqa: RUF009 -- it is frozen
 
+    def of(self, names: Sequence[str]) -> "Setting":
+        """Return the tables with some attributes alone."""
+        at = [self.names.index(name) for name in names]
+        return replace(
+            self,
+            names=tuple(names),
+            is_category=self.is_category[at],
+            original=self.original[:, at],
+            protected=self.protected[:, at],
+            control=None if self.control is None else self.control[:, at],
+        )
+
+    def complete(self, names: Sequence[str]) -> "Setting":
+        """Return the records of each table that miss none of some attributes."""
+        own = self.of(names)
+        return replace(
+            own,
+            original=_complete(own.original),
+            protected=_complete(own.protected),
+            control=None if own.control is None else _complete(own.control),
+        )
+
+    def pairs(self, names: Sequence[str]) -> "Setting":
+        """Return the people and their rows, where neither misses one of some attributes."""
+        own = self.of(names)
+        present = ~np.isnan(own.original + own.protected).any(axis=1)
+        return replace(own, original=own.original[present], protected=own.protected[present])
+
     def generator(self, label: str) -> np.random.Generator:
         """Return the randomness of one attack, whichever others are carried out."""
         return np.random.default_rng([self.seed, zlib.crc32(label.encode())])
+
+    def people(self, generator: np.random.Generator) -> tuple[Floats, Floats | None]:
+        """Choose at most ``n_attacks`` people of the original, and of a control group."""
+
+        def chosen(table: Floats) -> Floats:
+            return table[drawn(len(table), self.n_attacks, generator)]
+
+        return chosen(self.original), None if self.control is None else chosen(self.control)
 
     def rate(self, successes: NDArray[np.generic]) -> Estimate:
         """Estimate a success rate from what came of each attack."""
@@ -246,20 +254,13 @@ class Setting:
         given = {"control_is": NO_CONTROL if self.control is None else whose, **found}
         return AttackOutcome(attack=attack, known=tuple(known), confidence=self.confidence, **given)
 
-    def people(
-        self, needed: Sequence[str], generator: np.random.Generator
-    ) -> tuple[Floats, Floats | None]:
-        """Choose at most ``n_attacks`` complete people of the original, and of a control group."""
 
-        def chosen(records: Records) -> Floats:
-            found = records.complete_columns(needed)
-            return found[drawn(len(found), self.n_attacks, generator)]
+def _complete(records: Floats) -> Floats:
+    return records[~np.isnan(records).any(axis=1)]
 
-        return chosen(self.original), None if self.control is None else chosen(self.control)
 
-    def search(self, rows: Floats, people: Floats, names: Sequence[str]) -> Rows | None:
-        """Arrange rows to be compared with people, in whose deviations; None without either."""
-        if not len(rows) or not len(people):
-            return None
-        is_category = self.original.categorical(names)
-        return Rows.arrange(rows, standard_weights(people, is_category), is_category)
+def arranged(rows: Floats, people: Floats, is_category: Flags) -> Rows | None:
+    """Arrange rows to be compared with people, in whose deviations; None without either."""
+    if not len(rows) or not len(people):
+        return None
+    return Rows.arrange(rows, standard_weights(people, is_category), is_category)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from microveil.measures.attacks.outcome import AttackOutcome, Setting
+from microveil.measures.attacks.outcome import AttackOutcome, Setting, arranged
 from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.linkage import candidates
 from microveil.measures.nearest import Scale, standard_weights
@@ -30,13 +30,11 @@ ROUNDING = 1e-9
 
 def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) -> AttackOutcome:
     """Link people to the nearest released row: success is 1/|G| where their own is in G."""
-    original, protected = setting.original, setting.protected
-    present = original.complete(known) & protected.complete(known)
-    people, rows = original.columns(known)[present], protected.columns(known)[present]
+    own = setting.pairs(known)
+    people, rows, is_category = own.original, own.protected, own.is_category
     chosen = setting.sample.positions(len(people))
     found = 0.0
     if len(people):
-        is_category = original.categorical(known)
         if by_rank:
             people, rows = (
                 np.where(is_category, matrix, average_ranks(matrix)[:]) for matrix in (people, rows)
@@ -48,7 +46,7 @@ def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) ->
         f"record linkage by {'rank' if by_rank else 'distance'}",
         known,
         rule="the person's own row is the nearest; among equally near ones it is guessed",
-        n_left_out=int((~present).sum()),
+        n_left_out=len(setting.original) - len(people),
         success=success_rate(found, len(chosen), setting.confidence),
         baseline=Estimate.exact(1 / len(people) if len(people) else np.nan),
         baseline_is="names any row at random",
@@ -73,11 +71,8 @@ def interval_disclosure(setting: Setting, secret: str, *, by_rank: bool = False)
     Within t standard deviations; or from the value t n ranks below the lowest equal one to that
     above.
     """
-    original, protected = setting.original, setting.protected
-    present = original.complete([secret]) & protected.complete([secret])
-    values = original.columns([secret])[present, 0]
-    released = protected.columns([secret])[present, 0]
-    n = len(values)
+    own = setting.pairs([secret])
+    values, released, n = own.original[:, 0], own.protected[:, 0], len(own.original)
     share = f"{100 * setting.tolerance:g} % of"
     if by_rank:
         lower, upper = _rank_intervals(released, setting.tolerance)
@@ -94,7 +89,7 @@ def interval_disclosure(setting: Setting, secret: str, *, by_rank: bool = False)
         ["which row is the person's"],
         secret=secret,
         rule=f"the value is {near}",
-        n_left_out=int((~present).sum()),
+        n_left_out=len(setting.original) - n,
         success=setting.rate((lower <= values) & (values <= upper)),
         baseline=Estimate.exact(float(pairs.sum()) / n**2 if n else np.nan),
         baseline_is="takes the row of somebody at random",
@@ -116,14 +111,12 @@ def _rank_intervals(released: Floats, tolerance: float) -> tuple[Floats, Floats]
 
 def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutcome:
     """Guess secrets by the nearest row: right within t standard deviations, or the category."""
-    original = setting.original
-    needed = [*known, secret]
-    rows, complete = setting.protected.complete_columns(needed), original.complete_columns(needed)
-    is_category = bool(original.categorical([secret])[0])
+    own = setting.complete([*known, secret])
+    everybody, secrets, is_category = own.original, own.protected[:, -1], own.is_category[-1]
     reach = 0.0
-    if len(complete) > 1 and not is_category:
-        reach = setting.tolerance * float(complete[:, -1].std(ddof=1))
-    search, secrets = setting.search(rows[:, :-1], complete[:, :-1], known), rows[:, -1]
+    if len(everybody) > 1 and not is_category:
+        reach = setting.tolerance * float(everybody[:, -1].std(ddof=1))
+    search = arranged(own.protected[:, :-1], everybody[:, :-1], own.is_category[:-1])
 
     def by_nearest(people: Floats) -> Floats:
         """Return the share of the nearest rows that show each person's secret."""
@@ -134,14 +127,14 @@ def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutc
         counts = search.count_at(people[:, :-1], distances, secrets, right)
         return np.asarray(counts[:, 1] / counts[:, 0])
 
-    chosen, compared = setting.people(needed, setting.generator(f"inference of {secret}"))
+    chosen, compared = own.people(setting.generator(f"inference of {secret}"))
     near = f"within {100 * setting.tolerance:g} % of the original's standard deviation"
     return setting.outcome(
         "inference",
         known,
         secret=secret,
         rule="the guess is the category" if is_category else f"the guess is {near}",
-        n_left_out=original.n_records - len(complete),
+        n_left_out=len(setting.original) - len(everybody),
         success=setting.rate(by_nearest(chosen)),
         baseline=setting.rate(_by_constant(chosen[:, -1], secrets, reach)),
         baseline_is="guesses for everybody what is right for most released rows",
@@ -162,18 +155,17 @@ def _by_constant(values: Floats, secrets: Floats, reach: float) -> Flags:
 
 def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> AttackOutcome:
     """Join two lists through the rows nearest to either part: the chance that one is in common."""
-    original = setting.original
-    needed = [*one, *other]
-    complete, rows = original.complete_columns(needed), setting.protected.complete_columns(needed)
+    own = setting.complete([*one, *other])
+    everybody, rows = own.original, own.protected
     neighbours = min(setting.neighbours, len(rows))
-    parts = (slice(0, len(one)), one), (slice(len(one), None), other)
-    searches = [setting.search(rows[:, part], complete[:, part], named) for part, named in parts]
+    parts = slice(0, len(one)), slice(len(one), None)
+    searches = [arranged(rows[:, p], everybody[:, p], own.is_category[p]) for p in parts]
 
     def chances(people: Floats) -> Floats:
         """Return for each person the chance that the nearest rows share one."""
         found = [search for search in searches if search is not None]
-        known = [people[:, part] for part, _ in parts]
-        marks = (own.marks(of, neighbours) for own, of in zip(found, known, strict=False))
+        known = [people[:, part] for part in parts]
+        marks = (rows.marks(of, neighbours) for rows, of in zip(found, known, strict=False))
         counts = [
             np.bincount(3 * nearest[0] + nearest[1], minlength=9)
             for _, *nearest in zip(people, *marks, strict=False)
@@ -183,15 +175,15 @@ def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> A
     everywhere_tied = np.zeros((1, 3, 3), dtype=np.int64)
     everywhere_tied[0, 2, 2] = len(rows)
     by_chance = float(chance_of_sharing(everywhere_tied, neighbours)[0]) if len(rows) else np.nan
-    chosen, compared = setting.people(needed, setting.generator("linkability"))
+    chosen, compared = own.people(setting.generator("linkability"))
     several = setting.neighbours > 1
     nearest = f"{setting.neighbours} rows" if several else "row"
     return setting.outcome(
         "linkability",
-        needed,
+        own.names,
         rule=f"the {nearest} nearest by {', '.join(one)} and by {', '.join(other)} coincide"
         + (" in one or more" if several else ""),
-        n_left_out=original.n_records - len(complete),
+        n_left_out=len(setting.original) - len(everybody),
         success=setting.rate(chances(chosen)),
         baseline=Estimate.exact(by_chance),
         baseline_is="takes rows at random for either part",

@@ -68,39 +68,35 @@ def singling_out(
     random. A larger control group counts as all its parts of the original's size; a smaller one's
     rate is scaled up.
     """
-    original, protected = setting.original, setting.protected
-    generator = setting.generator(f"singling out {together}")
-    rows, is_category = protected.columns(known), original.categorical(known)
-    complete = protected.complete(known)
+    own, generator = setting.of(known), setting.generator(f"singling out {together}")
+    complete = ~np.isnan(own.protected).any(axis=1)
     if together:
-        predicates = _together(rows[complete], rows, is_category, setting.n_attacks, generator)
+        predicates = _together(own, own.protected[complete], generator)
     else:
-        predicates = _apart(rows, is_category, setting.n_attacks, generator)
-    counts = predicates.counts(original.columns(known))
+        predicates = _apart(own, generator)
+    counts = predicates.counts(own.original)
     return setting.outcome(
         f"singling out by {'all attributes' if together else 'one attribute'}",
         known,
         rule="exactly one person of the original meets the condition",
         n_left_out=int((~complete).sum()) if together else 0,
         success=setting.rate(counts == 1),
-        baseline=_at_random(setting, predicates, known, generator),
+        baseline=_at_random(own, predicates, generator),
         baseline_is="compares with values drawn at random from the released range",
-        control=_on_control(setting, predicates, known, counts),
+        control=_on_control(own, predicates, counts),
     )
 
 
-def _apart(
-    rows: Floats, is_category: Flags, n_most: int, generator: np.random.Generator
-) -> Predicates:
-    """Form the predicates about one attribute each, at most so many of them."""
-    found: list[tuple[int, int, float]] = []
+def _apart(setting: Setting, generator: np.random.Generator) -> Predicates:
+    """Form the predicates about one attribute each."""
+    rows, found = setting.protected, list[tuple[int, int, float]]()
     for a, column in enumerate(rows.T):
         present = column[~np.isnan(column)]
         values, copies = np.unique(present, return_counts=True)
         found += [(a, EQUAL, value) for value in values[copies == 1].tolist()]
-        if len(values) > 1 and not is_category[a]:
+        if len(values) > 1 and not setting.is_category[a]:
             found += [(a, AT_MOST, values[0].item()), (a, AT_LEAST, values[-1].item())]
-    found = [found[i] for i in drawn(len(found), n_most, generator).tolist()]
+    found = [found[i] for i in drawn(len(found), setting.n_attacks, generator).tolist()]
     comparisons = np.zeros((len(found), rows.shape[1]), dtype=np.int8)
     values = np.zeros(comparisons.shape)
     for p, (a, comparison, value) in enumerate(found):
@@ -108,22 +104,19 @@ def _apart(
     return Predicates(comparisons=comparisons, values=values)
 
 
-def _together(
-    complete: Floats, rows: Floats, is_category: Flags, n_most: int, generator: np.random.Generator
-) -> Predicates:
+def _together(setting: Setting, complete: Floats, generator: np.random.Generator) -> Predicates:
     """Form predicates about all attributes from rows, those that select one row alone."""
     if not len(complete):
-        nothing = np.empty((0, rows.shape[1]))
-        return Predicates(comparisons=nothing.astype(np.int8), values=nothing)
-    drawn = complete[generator.permutation(len(complete))[:n_most]]
+        return Predicates(comparisons=complete.astype(np.int8), values=complete)
+    drawn = complete[generator.permutation(len(complete))[: setting.n_attacks]]
     sides = np.where(drawn > np.median(complete, axis=0), AT_LEAST, AT_MOST)
-    comparisons = np.where(is_category, EQUAL, sides).astype(np.int8)
+    comparisons = np.where(setting.is_category, EQUAL, sides).astype(np.int8)
     predicates = Predicates(comparisons=comparisons, values=drawn)
-    return predicates.take(predicates.counts(rows) == 1)
+    return predicates.take(predicates.counts(setting.protected) == 1)
 
 
 def _at_random(
-    setting: Setting, predicates: Predicates, known: Sequence[str], generator: np.random.Generator
+    setting: Setting, predicates: Predicates, generator: np.random.Generator
 ) -> Estimate:
     """Estimate how often the same comparisons with random values single somebody out."""
     n_predicates = len(predicates.values)
@@ -131,15 +124,12 @@ def _at_random(
         return success_rate(0.0, 0, setting.confidence)
     # More than there are predicates, if these are few: chance is cheap to know well.
     twins = predicates.take(generator.integers(0, n_predicates, setting.n_attacks))
-    released = setting.protected
-    columns = zip(released.columns(known).T, released.categorical(known), strict=True)
     drawn = [
         _drawn(column[~np.isnan(column)], category, len(twins.values), generator)
-        for column, category in columns
+        for column, category in zip(setting.protected.T, setting.is_category, strict=True)
     ]
     predicates = Predicates(comparisons=twins.comparisons, values=np.column_stack(drawn))
-    counts = predicates.counts(setting.original.columns(known))
-    return setting.rate(counts == 1)
+    return setting.rate(predicates.counts(setting.original) == 1)
 
 
 def _drawn(
@@ -160,15 +150,13 @@ def _drawn(
     return np.asarray(np.round(least + steps / 10.0**decimals, decimals))
 
 
-def _on_control(
-    setting: Setting, predicates: Predicates, known: Sequence[str], counts: Whole
-) -> Estimate | None:
+def _on_control(setting: Setting, predicates: Predicates, counts: Whole) -> Estimate | None:
     """Estimate how often the predicates would single somebody out among as many others."""
     if setting.control is None:
         return None
-    n, n_control = setting.original.n_records, setting.control.n_records
+    n, n_control = len(setting.original), len(setting.control)
     n_drawn = min(n, n_control)
-    chances = chance_of_one(predicates.counts(setting.control.columns(known)), n_control, n_drawn)
+    chances = chance_of_one(predicates.counts(setting.control), n_control, n_drawn)
     rate = setting.rate(chances)
     in_part = float(chance_of_one(counts, n, n_drawn).sum())
     if n_drawn == n or not in_part:
