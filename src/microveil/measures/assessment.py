@@ -6,7 +6,7 @@ from typing import Any
 
 from microveil.guarantee import Guarantee
 from microveil.measures.anonymity import Anonymity
-from microveil.measures.base import Group, Measured, T, result_in
+from microveil.measures.base import Group, Measured, T, part_of, result_in
 from microveil.measures.categories import CorrectedComparison
 from microveil.measures.closest_records import CLOSEST_RECORDS
 from microveil.measures.column_moves import COLUMN_MOVES, LARGEST_MOVE, ColumnMove
@@ -27,7 +27,6 @@ from microveil.measures.propensity import Propensity
 from microveil.measures.regression import RegressionComparison
 from microveil.measures.relations import RELATIONS, Relations
 from microveil.measures.rules import RuleOutcome
-from microveil.measures.showing import part_of
 from microveil.measures.subgroups import Subgroups
 from microveil.measures.values import plain
 from microveil.measures.weighted import Weights

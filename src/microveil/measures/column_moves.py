@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import By, Group, Measure, Measured, Takes
+from microveil.measures.base import By, Group, Measure, Measured, Takes, figures
 from microveil.measures.goodness_of_fit import merged_sums
-from microveil.measures.showing import figures
 from microveil.measures.values import Floats
 from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order

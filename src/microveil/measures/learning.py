@@ -25,11 +25,11 @@ from microveil.measures.base import (
     Measure,
     Measured,
     Takes,
+    figures,
     result_in,
 )
 from microveil.measures.estimates import Mean, mean_of
 from microveil.measures.models import Attributes, checked_attributes, complete_records, indicators
-from microveil.measures.showing import figures
 from microveil.measures.values import Floats, Whole, as_json, library
 from microveil.text.document import Block
 
@@ -266,6 +266,7 @@ def compare_classification(
 ) -> ClassificationComparison:
     """Train on protected records, of one table or one a seed, and on original ones; test both."""
     chosen = tuple(seeds)
+    original = {name: column for name, column in original.items() if name != class_attribute}
     tables = [protected] * len(chosen) if isinstance(protected, Mapping) else list(protected)
     task = classification_task(original, classes, estimator=estimator)
     after, before = (
@@ -327,7 +328,7 @@ def _protected(found: ClassificationComparison) -> dict[str, Figure]:
 _measure = partial(
     Measure,
     function=compare_classification,
-    takes=Takes.PREDICTORS,
+    takes=Takes.COLUMNS,
     needs_pairs=False,  # without pairs a release is learnt from with classes of its own
     by=By.CLASS,
     highest=1.0,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.kernels import mixed_linkage as kernel
-from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes
+from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes, figures
 from microveil.measures.nearest import (
     LEAF_SIZE,
     Scale,
@@ -31,7 +31,6 @@ from microveil.measures.nearest import (
     own_distances,
     reciprocal_variances,
 )
-from microveil.measures.showing import figures
 from microveil.measures.values import Flags, Floats, Whole, drawn
 from microveil.table.blocks import Matrix, average_ranks, blocks_of
 from microveil.table.threads import in_threads

@@ -22,7 +22,7 @@ from microveil.measures import (
     subgroups,
     weighted,
 )
-from microveil.measures.base import Measure, Measured, Takes
+from microveil.measures.base import Measure, Measured
 from microveil.measures.tables import Tables
 from microveil.table import Table, column_of
 
@@ -58,18 +58,14 @@ def measured(
 ) -> dict[str, Measured]:
     """Take measures of two tables that these allow, by default of all, and return them by id.
 
-    ``attempt`` is given a measure and the work of its function, which those that share it do once.
+    ``attempt`` is given a measure and the work of its function.
     """
-    known: dict[tuple[Callable[..., Any], Takes, tuple[str, ...]], Any] = {}
     found = {}
     for measure in MEASURES.values() if measures is None else measures:
-        if not tables.takes_part(measure):
-            continue
-        key = measure.function, measure.takes, measure.arguments
-        if key not in known:
+        if tables.takes_part(measure):
             work = partial(tables.result_of, measure)
-            known[key] = work() if attempt is None else attempt(measure, work)
-        found[measure.id] = Measured(measure=measure, result=known[key], names=tables.names)
+            result = work() if attempt is None else attempt(measure, work)
+            found[measure.id] = Measured(measure=measure, result=result, names=tables.names)
     return found
 
 

@@ -22,6 +22,7 @@ from microveil.measures.base import (
     Measure,
     Measured,
     Takes,
+    figures,
     result_in,
 )
 from microveil.measures.models import (
@@ -35,7 +36,6 @@ from microveil.measures.models import (
     fit_logistic,
     parse_formula,
 )
-from microveil.measures.showing import figures
 from microveil.measures.values import Floats, as_json
 from microveil.text.document import Block, tabulated
 from microveil.text.figures import figure

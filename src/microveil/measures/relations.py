@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.base import Better, Group, Measure, Measured, Takes, result_in
+from microveil.measures.base import Better, Group, Measure, Measured, Takes, figures, result_in
 from microveil.measures.distributions import decile_levels
 from microveil.measures.moments import rank_correlations
-from microveil.measures.showing import figures
 from microveil.measures.values import Floats, Whole, drawn
 from microveil.table.threads import in_threads
 from microveil.text import shortened

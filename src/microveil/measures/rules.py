@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microveil.measures.base import Better, By, Figure, Group, Measure, Measured, Takes
+from microveil.measures.base import Better, By, Figure, Group, Measure, Measured, Takes, figures
 from microveil.measures.models import Attributes, checked_attributes, of_one_kind
-from microveil.measures.showing import figures
 from microveil.measures.values import plain
 from microveil.table.record_rules import RecordRule
 from microveil.text.document import Block, paragraph, tabulated

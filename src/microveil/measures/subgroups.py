@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.measures.base import Group, Measure, Measured, Takes, result_in
+from microveil.measures.base import Group, Measure, Measured, Takes, figures, result_in
 from microveil.measures.models import of_one_kind
-from microveil.measures.showing import figures
 from microveil.measures.values import Flags, Floats, Whole, plain
 from microveil.text.document import Block, Given, Tabulated, paragraph, tabulated
 from microveil.text.figures import figure

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -117,20 +117,24 @@ class Tables:
         return self.paired or not measure.needs_pairs
 
     def result_of(self, measure: Measure) -> Any:
-        """Call a measure's function with what it takes; None where there is nothing of it."""
+        """Call a measure's function, once for all of it; None where there is nothing to take."""
         more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
+        call = partial(measure.function, **more)
         if measure.takes in OF_ONE:
             found = {}
             for name, given in self._attributes(measure.takes):
-                key = measure.function, tuple(more), name
-                if key not in self._known:
-                    self._known[key] = measure.function(*given, **more)
-                found[name] = self._known[key]
+                of_one = measure.function, measure.arguments, name
+                if of_one not in self._known:
+                    self._known[of_one] = call(*given)
+                found[name] = self._known[of_one]
             return {name: one for name, one in found.items() if one is not None}
-        given_all = self._given(measure.takes)
-        if given_all is not None and not measure.in_blocks:
-            given_all = tuple(o[:] if isinstance(o, AttributeMatrix) else o for o in given_all)
-        return None if given_all is None else measure.function(*given_all, **more)
+        key = measure.function, measure.arguments, measure.takes
+        if key not in self._known:
+            taken = self._given(measure.takes)
+            if taken is not None and not measure.in_blocks:
+                taken = tuple(one[:] if isinstance(one, AttributeMatrix) else one for one in taken)
+            self._known[key] = None if taken is None else call(*taken)
+        return self._known[key]
 
     def _attributes(self, takes: Takes) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Yield attributes and what a function of one is called with; made when it is come to."""
@@ -168,8 +172,7 @@ class Tables:
             return parse_formula(self.asked["formula"]).attributes
         if takes is Takes.RULES:
             return dict.fromkeys(name for rule in self.asked["rules"] for name in rule.columns)
-        left_out = {self.asked["class_attribute"]} if takes is Takes.PREDICTORS else set()
-        return [name for name in self.compared if name not in left_out]
+        return self.compared
 
     def _sampled(self, side: int) -> dict[str, Column]:
         """Return the records of one table in which relations are looked for."""

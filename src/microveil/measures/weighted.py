@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.base import Better, By, Group, Measure, Measured, Takes
+from microveil.measures.base import Better, By, Group, Measure, Measured, Takes, figures
 from microveil.measures.moments import before_and_after, by_name
 from microveil.measures.opening import Opened
-from microveil.measures.showing import figures
 from microveil.measures.values import Floats, plain
 from microveil.schema import Kind, Role
 from microveil.table import Table, check_columns, numbers_of

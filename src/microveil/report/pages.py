@@ -8,9 +8,9 @@ from microveil.errors import stands_alone
 from microveil.guarantee import Guarantee
 from microveil.guarantee.guarantee import statement_of
 from microveil.measures.assessment import Assessment
+from microveil.measures.base import part_of
 from microveil.measures.key_figures import promised
 from microveil.measures.registry import measured_publicly
-from microveil.measures.showing import part_of
 from microveil.protect.release import Release
 from microveil.report.charts import columns_chart
 from microveil.report.column_parts import (

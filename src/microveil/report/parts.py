@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from microveil.measures.assessment import Assessment
+from microveil.measures.base import figures, part_of
 from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS, ClosestRecords
 from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.measures.findings import linkage_found
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.neighbourhoods import NEIGHBOURHOODS
-from microveil.measures.showing import figures, part_of
 from microveil.report.charts import cells_chart, found_chart, pairs_chart
 from microveil.report.measured import MeasuredTables, PairTable
 from microveil.report.subject import Subject
