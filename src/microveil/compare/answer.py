@@ -22,8 +22,10 @@ from microveil.guarantee import Condition, Model
 from microveil.measures.base import Better
 from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.measures.registry import MEASURES
+from microveil.measures.values import plain
 from microveil.text.document import Block, Document, heading, items, paragraph, tabulated
 from microveil.text.figures import NOTHING, figure
+from microveil.text.templates import document_of
 
 MODELS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anon.", "none": "none"}
 # How many classes are ranked by, and how many reasons of refusals are told.
@@ -61,8 +63,8 @@ def answer_of(
         blocks += _table(column, chosen, common)
     if why := why_no_loss(summary):
         blocks.append(paragraph(f"No configuration can be ranked by its loss: {why}."))
-    blocks.append(items(_sentences(summary, frontier, description, bests)))
-    return Document((*blocks, *_refusals(summary)))
+    said = _sentences(summary, frontier, description, bests)
+    return Document((*blocks, *said.blocks, *_refusals(summary)))
 
 
 def _best(rows: Sequence[Row], column: Column) -> Iterator[tuple[Row, list[Row]]]:
@@ -146,90 +148,50 @@ def _sentences(
     frontier: polars.DataFrame,
     description: Mapping[str, Any],
     bests: Sequence[Row],
-) -> list[str]:
+) -> Document:
     """Say what the tables do not: what ranks, what each epsilon leaves open, who is on no map."""
     loss, rows = loss_of(summary), summary.to_dicts()
     common = conditions_in_common(rows)
-    said = [
-        (
-            f"Means over {description.get('runs')} runs, ± half the 95 % interval; as good are "
-            "others of the same guarantee whose intervals overlap."
-        ),
-        "The same epsilon promises less at a weaker scope.",
-        *(condition.text for condition in common),
-        _conditional(rows, common),
-        _cautions(bests),
-        _of_nobody(summary),
-        _frontier(summary, frontier),
-        unlinked(summary),
-    ]
-    level = loss.use.level
-    if level and any((row.get(loss.id) or 0) > level[1] for row in bests):
-        said.append(f"A loss above {level[1]:g} {loss.unit} is worse than publishing the means.")
-    said.append(
-        f"Seed {description.get('seed')}: the figures are the custodian's, and choosing by them "
-        "is a use of the data."
-    )
-    return [sentence for sentence in said if sentence]
-
-
-def _conditional(rows: Sequence[Row], common: Common) -> str:
-    """Say in short what epsilons hang on that not all hang on."""
-    found: dict[str, list[str]] = {}
+    conditional: dict[str, list[str]] = {}
     for row in rows:
         for condition in own_conditions(row, common) if row["scope"] is not None else ():
-            found.setdefault(condition.clause, []).append(row["method"])
-    told = (f"{', '.join(dict.fromkeys(names))} {clause}" for clause, names in found.items())
-    return f"† Conditional: {'; '.join(told)}." if found else ""
-
-
-def _cautions(bests: Sequence[Row]) -> str:
-    """Say what the epsilons of the best do not say."""
-    said = []
-    exact = max((row["exact_cells"] / row["n_cells"] for row in bests if row["n_cells"]), default=0)
-    if exact:
-        said.append(f"up to {figure(100 * exact)} % of the cells come out exact")
-    losses = [row["vector_loss"] for row in bests if row["scope"] == "cluster"]
-    known = [loss for loss in losses if loss is not None and math.isfinite(loss)]
-    if len(known) < len(losses):
-        said.append("at cluster scope nothing bounds the loss at vector scope")
-    elif known:
-        said.append(f"at cluster scope the true loss at vector scope is up to {max(known):.4g}")
-    return f"Of these configurations {'; '.join(said)}." if said else ""
-
-
-def _of_nobody(summary: polars.DataFrame) -> str:
-    """Say what is not measured where rows follow nobody, and by what all are ranked instead."""
-    methods = summary.filter(polars.col("is_synthetic"))["method"].unique(maintain_order=True)
-    if not len(methods):
-        return ""
-    loss = loss_of(summary)
-    by = "not ranked" if not loss.use.stands_for_loss else f"ranked by the {loss.label}"
-    return (
-        f"Rows of {', '.join(methods)} follow nobody, so that all are {by}; their linkage is 0 by "
-        "what it is, and not by a measurement."
+            conditional.setdefault(condition.clause, []).append(row["method"])
+    risks = risks_of(summary.columns)
+    risk = RISK if RISK in risks else next(iter(risks), None)
+    base = None if risk is None else MEASURES[risk].use.baseline
+    chance = summary[base].drop_nulls().to_list() if base in summary.columns else []
+    level = loss.use.level
+    return document_of(
+        "compare/answer.jinja",
+        runs=description.get("runs"),
+        seed=description.get("seed"),
+        common=[condition.text for condition in common],
+        conditional={clause: [*dict.fromkeys(own)] for clause, own in conditional.items()},
+        exact=max(
+            (row["exact_cells"] / row["n_cells"] for row in bests if row["n_cells"]), default=0
+        ),
+        losses=[plain(row["vector_loss"]) for row in bests if row["scope"] == "cluster"],
+        nobodys=summary.filter("is_synthetic")["method"].unique(maintain_order=True).to_list(),
+        loss=loss,
+        risk=risk and MEASURES[risk],
+        chance=chance[0] if chance else None,
+        scopes=[] if risk is None else [*_on_frontier(summary, frontier, risk)],
+        unlinked=unlinked(summary),
+        is_hopeless=level is not None and any((row.get(loss.id) or 0) > level[1] for row in bests),
+        figure=figure,
     )
 
 
-def _frontier(summary: polars.DataFrame, frontier: polars.DataFrame) -> str:
-    """Say how many configurations are Pareto-optimal, and how many are off for certain."""
-    risks = risks_of(summary.columns)
-    if not risks:
-        return "Record linkage was not measured: there is no frontier, and nothing is said of risk."
-    risk = RISK if RISK in risks else risks[0]
-    told = []
+def _on_frontier(
+    summary: polars.DataFrame, frontier: polars.DataFrame, risk: str
+) -> Iterator[tuple[str, int, int, int]]:
+    """Yield scopes, how many are Pareto-optimal of how many, and how many are surely not."""
+    optimal = frontier.filter(risk=risk)
     for scope, words in GROUPS.items():
-        own = summary.filter(
-            (polars.col("scope") == scope) & polars.col(f"excluded[{risk}]").is_not_null()
-        )
-        kept = frontier.filter((polars.col("risk") == risk) & (polars.col("scope") == scope)).height
-        if own.height:
-            excluded = own[f"excluded[{risk}]"].sum()
-            told.append(f"{words.lower()} {kept} of {own.height}, {excluded} excluded for certain")
-    base = MEASURES[risk].use.baseline
-    known = [] if base not in summary.columns else summary[base].drop_nulls().to_list()
-    chance = f" ({figure(known[0])} % by chance)" if known else ""
-    return f"Pareto-optimal with {MEASURES[risk].label}{chance}: {'; '.join(told)}." if told else ""
+        excluded = summary.filter(scope=scope)[f"excluded[{risk}]"].drop_nulls()
+        if len(excluded):
+            n_optimal = optimal.filter(scope=scope).height
+            yield words.lower(), n_optimal, len(excluded), int(excluded.sum())
 
 
 def unlinked(summary: polars.DataFrame) -> str:

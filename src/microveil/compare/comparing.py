@@ -11,25 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.compare.columns import UNPAIRED
-from microveil.compare.grid import SEED_BITS, Grid, read_grid
+from microveil.compare.grid import SEED_BITS, Grid, checked_whole, read_grid
 from microveil.compare.measuring import Analyst
 from microveil.compare.results import Comparison
 from microveil.compare.running import (
-    Plans,
     Progress,
     Row,
     Task,
-    begun,
     carry_out,
-    ready_of,
+    plan_one,
     tasks_of,
+    widest,
 )
 from microveil.compare.store import Store, described, opened
-from microveil.errors import MicroveilError, RequestError, stands_alone
+from microveil.errors import RequestError, stands_alone
 from microveil.measures.analyses import Analyses
+from microveil.protect.columns import Prepared
 from microveil.protect.declarations import accepted
 from microveil.protect.parts import Part, named_attributes
 from microveil.protect.recipe import read_recipe
@@ -150,16 +149,18 @@ def compare(
     >>> found.summary["scope"].to_list()
     ['row', 'vector', 'vector']
     """
-    asked_for = _given(arguments, {} if recipe is None else read_recipe(recipe))
-    given = accepted(table, asked_for)
-    parts = given.pop("parts", None)
-    grid = read_grid(methods, k, epsilon, runs, given, seeded=classes is not None, parts=parts)
+    shared = accepted(table, _shared(arguments, {} if recipe is None else read_recipe(recipe)))
+    parts = shared.pop("parts", None)
+    grid = read_grid(methods, k, epsilon, runs, shared, seeded=classes is not None, parts=parts)
     if parts is not None:
         # Methods beside the parts protect the same attributes, all together.
-        given.setdefault("attributes", named_attributes({"parts": parts}))
-    n_jobs = _checked_jobs(jobs)
+        shared.setdefault("attributes", named_attributes({"parts": parts}))
+    n_jobs = os.cpu_count() or 1 if jobs is None else checked_whole("jobs", jobs, least=1)
     path = None if folder is None else Path(folder)
-    seed = _seed(seed, None if path is None else described(path))
+    begun = None if path is None else described(path)
+    if seed is None:
+        seed = (begun or {}).get("seed", secrets.randbits(SEED_BITS))
+    seed = checked_whole("seed", seed)
     asked = Analyses.of(
         classes=classes,
         threshold=threshold,
@@ -168,35 +169,25 @@ def compare(
         logistic=logistic,
         propensity=propensity,
     )
-    tasks = tasks_of(table, grid.configurations, given, seed)
+    tasks = tasks_of(table, grid.configurations, shared, seed)
     unpaired = any(choice.is_synthetic for choice in grid.choices)
-    analyst = Analyst(asked, ready_of(tasks), linkage=bool(linkage), unpaired=unpaired)
-    given |= {} if parts is None else {"parts": _written(parts)}
-    description = _description(grid, seed, tasks, given, analyst)
-    plans: Plans = {}
-    if path is None or described(path) is None:
+    prepared = widest(tasks)
+    analyst = Analyst(asked, prepared, linkage=bool(linkage), unpaired=unpaired)
+    description = _description(grid, seed, prepared, shared, parts, analyst)
+    if begun is None:
         # Before there is a folder of what cannot be done.
         analyst.check()
-        plans = begun(tasks)
+        plan_one(tasks)
     with nullcontext() if path is None else opened(path, description) as store:
-        rows = _rows(tasks, plans, analyst, seed, n_jobs, progress, store)
+        rows = _rows(tasks, analyst, seed, n_jobs, progress, store)
         found = Comparison.of(rows, description)
         if path is not None:
             found.write_beside(path)
     return found
 
 
-def _written(parts: Iterable[Any]) -> list[dict[str, Any]]:
-    """Write the parts of a recipe as they were asked for."""
-    return [
-        {"attributes": list(one.attributes), **one.asked} if isinstance(one, Part) else dict(one)
-        for one in parts
-    ]
-
-
 def _rows(
     tasks: list[Task],
-    plans: Plans,
     analyst: Analyst,
     seed: int,
     jobs: int,
@@ -206,7 +197,7 @@ def _rows(
     """Return every row: those that a folder holds, and the others carried out."""
     rows = [] if store is None else store.rows
     if rows and all(row.get("run") is None for row in rows):
-        begun(tasks)  # a folder of nothing but refusals stays as it is
+        plan_one(tasks)  # a folder of nothing but refusals stays as it is
     done = {(row["configuration"], row.get("run")) for row in rows}
     left = [
         (task, [run for run in range(1, own.runs + 1) if not {(own.number, run), refused} & done])
@@ -226,14 +217,14 @@ def _rows(
 
     keep(None, 0)
     try:
-        carry_out([one for one in left if one[1]], plans, analyst, seed, jobs, keep)
+        carry_out([one for one in left if one[1]], analyst, seed, jobs, keep)
     finally:
         if store is not None:
             store.save()
     return rows
 
 
-def _given(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
+def _shared(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that hold for every configuration."""
     for name in OF_THE_GRID:
         if name in arguments:
@@ -247,69 +238,53 @@ def _given(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _seed(seed: Any, begun: Mapping[str, Any] | None) -> int:
-    if seed is None:
-        found = (begun or {}).get("seed")
-        return found if isinstance(found, int) else secrets.randbits(SEED_BITS)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise RequestError("seed", "a seed is a whole number", "pass seed=1, or leave it out")
-    return int(seed)
-
-
-def _checked_jobs(jobs: Any) -> int:
-    if jobs is None:
-        return os.cpu_count() or 1
-    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs < 1:
-        raise RequestError("jobs", "jobs must be a whole number of 1 or more", "pass jobs=2")
-    return int(jobs)
-
-
 def _description(
-    grid: Grid, seed: int, tasks: list[Task], given: Mapping[str, Any], analyst: Analyst
+    grid: Grid,
+    seed: int,
+    prepared: Prepared,
+    shared: Mapping[str, Any],
+    parts: Iterable[Any] | None,
+    analyst: Analyst,
 ) -> dict[str, Any]:
-    reading = ready_of(tasks)
-    description: dict[str, Any] = {
+    """Say what is compared, as plain values: by these a folder is known again."""
+    asked = analyst.measures.asked
+    written = None if parts is None else [*map(_written, parts)]
+    described = {
         "schema": 2,
         "microveil": version("microveil"),
         **grid.to_dict(),
         "seed": seed,
-        "attributes": [
-            *reading.names,
-            *(reading.listed if analyst.measures.asked.get(UNPAIRED) else ()),
-        ],
-        "n_records": len(reading.original.numbers),
-        "measures": analyst.measures.asked,
-        "table": _digest(tasks, analyst.columns),
-        "arguments": {name: given[name] for name in sorted(given)},
+        "attributes": [*analyst.names, *(analyst.listed if asked.get(UNPAIRED) else ())],
+        "n_records": len(analyst.original.numbers),
+        "measures": asked,
+        "table": _digest(prepared, analyst),
+        "arguments": dict(sorted({**shared, **({"parts": written} if written else {})}.items())),
     }
-    ready = [task.ready[0] for task in tasks if not isinstance(task.ready, MicroveilError)]
-    each = [column.attribute for prepared in ready for column in prepared.columns]
     # JSON does not know a mapping that was read from the data from one that was declared.
     read = {
-        "bounds": [a.name for a in each if a.bounds_from_data],
-        "categories": [a.name for a in each if a.categories_from_data],
-        "resolution": [a.name for a in each if a.resolution_from_data],
+        "bounds": [own.name for own in prepared.attributes if own.bounds_from_data],
+        "categories": [own.name for own in prepared.attributes if own.categories_from_data],
+        "resolution": [own.name for own in prepared.attributes if own.resolution_from_data],
     }
     if any(read.values()):
-        names = {what: list(dict.fromkeys(found)) for what, found in read.items() if found}
-        description["read_from_data"] = names
-    plain: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
+        described["read_from_data"] = {what: names for what, names in read.items() if names}
+    plain: dict[str, Any] = json.loads(json.dumps(described, default=_plain))
     return plain
 
 
-def _digest(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str:
-    """Return a SHA-256 of all that is read: values, domains and grids, and other columns."""
-    digest = hashlib.sha256()
-    ready = (task.ready[1] for task in tasks if not isinstance(task.ready, MicroveilError))
-    for reading in {id(one): one for one in ready}.values():
-        for column in reading.prepared.columns:
-            digest.update(repr(column.attribute).encode())
-            digest.update(np.ascontiguousarray(column.values).data)
-            if column.missing is not None:
-                digest.update(np.packbits(column.missing).data)
-        digest.update(np.ascontiguousarray(reading.original.numbers).data)
-    for name, values in columns.items():
-        digest.update(repr((name, values.dtype.str)).encode())
+def _written(part: Any) -> dict[str, Any]:
+    """Write a part of a recipe as it was asked for."""
+    if isinstance(part, Part):
+        return {"attributes": list(part.attributes), **part.asked}
+    return dict(part)
+
+
+def _digest(prepared: Prepared, analyst: Analyst) -> str:
+    """Return a SHA-256 of all that is read: domains and grids, values, and other columns."""
+    original = analyst.original
+    digest = hashlib.sha256(repr(prepared.attributes).encode())
+    for name, values in {"": original.numbers, **original.codes, **analyst.columns}.items():
+        digest.update(repr((name, values.dtype.str, values.shape)).encode())
         digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
 

@@ -5,6 +5,7 @@ Seeds follow from a configuration's name alone, whatever else is in the grid.
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -194,6 +195,10 @@ class Configuration:
             "epsilon": None if self.epsilon is None else float(self.epsilon),
         }
 
+    def arguments(self) -> dict[str, Any]:
+        """Return what `protect` is asked for."""
+        return self.choice.arguments(self.k, self.epsilon)
+
     def seed(self, seed: int, run: int) -> int | None:
         """Return the seed with which `protect` draws a run; None where nothing is drawn."""
         if not self.choice.is_random:
@@ -243,8 +248,7 @@ def read_grid(
         raise RequestError("methods", "there is nothing to compare", "pass methods=['dp-um']")
     _check_different(choices.values(), given)
     sizes, epsilons = read_sizes(k), read_epsilons(epsilon)
-    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
-        raise RequestError("runs", "runs must be a whole number of 1 or more", "pass runs=10")
+    n_runs = checked_whole("runs", runs, least=1)
     each = [
         (choice, size, budget)
         for choice in choices.values()
@@ -255,18 +259,26 @@ def read_grid(
         choices=tuple(choices.values()),
         sizes=sizes,
         epsilons=epsilons,
-        runs=int(runs),
+        runs=n_runs,
         configurations=tuple(
             Configuration(
                 number=number,
                 choice=choice,
                 k=size,
                 epsilon=budget,
-                runs=int(runs) if choice.is_random or seeded else 1,
+                runs=n_runs if choice.is_random or seeded else 1,
             )
             for number, (choice, size, budget) in enumerate(each)
         ),
     )
+
+
+def checked_whole(name: str, given: Any, *, least: float = -math.inf) -> int:
+    """Take a whole number, or refuse it by the name of its argument."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        rule = "it must be a whole number" + (f" of {least:g} or more" if least > 0 else "")
+        raise RequestError(name, rule, f"pass {name}=10, or leave it out")
+    return int(given)
 
 
 def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) -> None:

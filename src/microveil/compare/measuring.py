@@ -3,7 +3,7 @@
 import math
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -72,45 +72,19 @@ class Records:
         numbers = AttributeMatrix(numbers=ranked)[:] if ranked else np.empty((n_records, 0))
         return cls(numbers=numbers, codes=codes)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Reading:
-    """A table on its grids, and what runs are measured by: names of numbers and of ranks."""
-
-    prepared: Prepared
-    names: tuple[str, ...]
-    original: Records
-
     @classmethod
-    def of(cls, prepared: Prepared, *, needs_numbers: bool = True) -> "Reading":
-        """Read the values of a prepared table, in which some must be numbers if they are needed."""
-        attributes = [column.attribute for column in prepared.columns]
-        names = tuple(attribute.name for attribute in attributes if attribute.kind.is_ranked)
-        if needs_numbers and not names:
-            rule = "there is no numeric attribute among them to measure by"
-            raise DataError("attributes", rule, "name one among the attributes to protect")
-        cells = {column.attribute: _as_read(prepared.table, column) for column in prepared.columns}
-        return cls(prepared=prepared, names=names, original=Records.of(cells))
-
-    @property
-    def listed(self) -> dict[str, tuple[str, ...]]:
-        """The categories of the attributes in no order; the last is that of missing cells."""
-        return {
-            attribute.name: (*map(str, attribute.categories.values), "")
-            for attribute in (column.attribute for column in self.prepared.columns)
-            if not attribute.kind.is_ranked and attribute.categories is not None
-        }
-
-    def released(self, drawn: Mapping[str, Numbers], *, has_pairs: bool) -> Records:
-        """Return what was drawn in the form of the original's records."""
+    def released(
+        cls, attributes: Iterable[Attribute], drawn: Mapping[str, Numbers], *, paired: bool = True
+    ) -> "Records":
+        """Take what was drawn in the form of the original's records."""
         cells = {}
-        for attribute in (column.attribute for column in self.prepared.columns):
-            cells[attribute], categories = drawn[attribute.name], attribute.categories
+        for one in attributes:
+            cells[one], categories = drawn[one.name], one.categories
             if categories is not None and categories.words is None:  # of text they are positions
-                positions = categories.positions(cells[attribute].values)
-                cells[attribute] = replace(cells[attribute], values=positions)
-        records = Records.of(cells)
-        return records if has_pairs else replace(records, has_pairs=False, columns=drawn)
+                positions = categories.positions(cells[one].values)
+                cells[one] = replace(cells[one], values=positions)
+        records = cls.of(cells)
+        return records if paired else replace(records, has_pairs=False, columns=drawn)
 
 
 def _as_read(table: Table, column: GridColumn) -> Numbers:
@@ -127,17 +101,29 @@ def _as_read(table: Table, column: GridColumn) -> Numbers:
 class Analyst:
     """Measures the runs of a comparison, of one table; threads may share it."""
 
-    def __init__(self, asked: Analyses, reading: Reading, *, linkage: bool, unpaired: bool) -> None:
-        self._asked, self._reading, self._names = asked, reading, reading.names
-        if asked.propensity and not reading.names:
+    def __init__(
+        self, asked: Analyses, prepared: Prepared, *, linkage: bool, unpaired: bool
+    ) -> None:
+        self._asked, self._table, attributes = asked, prepared.table, prepared.attributes
+        self.names = tuple(own.name for own in attributes if own.kind.is_ranked)
+        # The categories of the attributes in no order; the last is that of missing cells.
+        self.listed = {
+            own.name: (*map(str, own.categories.values), "")
+            for own in attributes
+            if not own.kind.is_ranked and own.categories is not None
+        }
+        if asked.propensity and not self.names:
             rule = "a comparison measures it by numbers, and no protected attribute is one"
             remedy = "leave it out, or protect a numeric attribute too"
             raise RequestError("propensity", rule, remedy)
-        self._original = self._columns(reading.original)
-        self._kept = _variables(asked, reading)
+        self.original = Records.of(
+            {column.attribute: _as_read(prepared.table, column) for column in prepared.columns}
+        )
+        self._original = self._columns(self.original)
+        self._kept = _variables(asked, prepared, self.names)
         self._task, classes = None, dict[str, NDArray[Any]]()
         if asked.classes is not None:
-            classes = {"classes": asked.class_column(reading.prepared.table)}
+            classes = {"classes": asked.class_column(prepared.table)}
             learnt = {n: column for n, column in self._original.items() if n != asked.classes}
             self._task = classification_task(learnt, classes["classes"], estimator=asked.estimator)
         #: What was read of the table beside the attributes to protect.
@@ -152,7 +138,7 @@ class Analyst:
             learnt = self._task.predicted(self._original, 0)
             self._baselines[0] = self._task.f_measures(learnt)
         analyses = [one for one in self.measures.measured if one.use.counted]
-        figures_of(self._tables(self._reading.original), analyses)
+        figures_of(self._tables(self.original), analyses)
 
     def measured(self, protected: Records) -> Figures:
         """Compare one release with the original by what needs no seed."""
@@ -165,11 +151,11 @@ class Analyst:
         )
         unpaired = [one for one in asked if without_pairs(one)]
         texts: dict[str, Codes] = {}
-        if unpaired and set(protected.codes) == set(self._reading.listed):
-            before = self._reading.original.codes
+        if unpaired and set(protected.codes) == set(self.listed):
+            before = self.original.codes
             texts = {
                 name: (before[name], protected.codes[name], categories)
-                for name, categories in self._reading.listed.items()
+                for name, categories in self.listed.items()
             }
         elif unpaired:  # what leaves an attribute out is held against nothing that has it
             unpaired = [one for one in unpaired if one.takes in OF_NUMBERS]
@@ -203,13 +189,13 @@ class Analyst:
         return task.f_measures(task.predicted(self._columns(protected), seed, classes))
 
     def _columns(self, records: Records) -> Columns:
-        return dict(zip(self._names, records.numbers.T, strict=True))
+        return dict(zip(self.names, records.numbers.T, strict=True))
 
     def _own_classes(self, protected: Records) -> NDArray[Any] | None:
         """Read the classes of records that follow nobody; None where the original's are theirs."""
         if protected.has_pairs:
             return None
-        name, table = str(self._asked.classes), self._reading.prepared.table
+        name, table = str(self._asked.classes), self._table
         if name not in protected.columns:
             raise DataError("classes", "a release without pairs must have them", "protect them too")
         column = replace(protected.columns[name], reasons=None)  # a code is no class
@@ -230,8 +216,8 @@ class Analyst:
 
         linkage = self.measures.asked["linkage"]
         return Tables(
-            names=self._names,
-            original=self._reading.original.numbers,
+            names=self.names,
+            original=self.original.numbers,
             protected=protected.numbers,
             paired=protected.has_pairs,
             texts=texts or {},
@@ -265,16 +251,15 @@ def _defined(measure: Measure, value: float) -> float | None:
     return value if math.isfinite(value) or (may_be_infinite and not math.isnan(value)) else None
 
 
-def _variables(asked: Analyses, reading: Reading) -> Columns:
+def _variables(asked: Analyses, prepared: Prepared, names: Collection[str]) -> Columns:
     """Return the columns of the formula that a release would hold as they are."""
-    table, kept = reading.prepared.table, set(reading.prepared.keep)
-    check_columns(table, asked.variables, "original")
+    check_columns(prepared.table, asked.variables, "original")
     for name in asked.variables:
-        if name not in reading.names and name not in kept:
+        if name not in names and name not in prepared.keep:
             rule = "a release has only what is protected, as numbers, and what is kept"
             remedy = f"protect '{name}', or pass it in keep"
             raise RequestError(f"formula, column '{name}'", rule, remedy)
-    return {n: column_of(table, n) for n in asked.variables if n not in reading.names}
+    return {n: column_of(prepared.table, n) for n in asked.variables if n not in names}
 
 
 def _described(

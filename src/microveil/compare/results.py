@@ -10,6 +10,7 @@ has no record to be found again: its risk is none, by what linkage is and not by
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +87,8 @@ class Comparison:
         measures = Measures.of(description)
         table = as_table(rows, measures)
         summary = summary_of(table, measures)
-        if measures.risks:
-            frontier, summary = frontier_of(summary), summary.hstack(excluded_of(summary))
-        else:  # of a comparison without a risk it has no row
-            frontier = frontier_of(summary_of(as_table([], Measures()), Measures()))
+        frontier, excluded = frontier_of(summary), excluded_of(summary)
+        summary = summary.with_columns(excluded.get_columns())
         return cls(description=dict(description), table=table, summary=summary, frontier=frontier)
 
     @property
@@ -190,46 +189,35 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     measure that some run lacks has no mean: that of the others would be of those that came out
     well. ``_runs`` counts those that have it.
     """
-    schema: dict[str, Any] = {
-        **{name: table.schema[name] for name in (*NAMES, *FACTS)},
-        "runs": polars.Int64,
-        **{name: kind for column in measures.all for name, kind in _columns(column).items()},
-        "refused": polars.String,
-    }
+    schema = {**NAMES, **FACTS, "runs": polars.Int64}
+    for column in measures.all:
+        use = column.measure.use
+        schema |= {column.name + end: polars.Float64 for end in (ENDS if use.varies else ENDS[:1])}
+        schema |= {f"{column.name}_runs": polars.Int64} if use.counted else {}
     configurations = table.partition_by("configuration", maintain_order=True)
     rows = [_summarised(own.to_dicts(), measures.all) for own in configurations]
-    return polars.DataFrame(rows, schema=schema)
-
-
-def _columns(column: Column) -> dict[str, Any]:
-    """Return the columns of a figure in a summary with their types."""
-    ends = ENDS if column.measure.use.varies else ("",)
-    counts = {f"{column.name}_runs": polars.Int64} if column.measure.use.counted else {}
-    return {**{column.name + end: polars.Float64 for end in ends}, **counts}
+    return polars.DataFrame(rows, schema={**schema, "refused": polars.String})
 
 
 def _summarised(configuration: list[dict[str, Any]], columns: Iterable[Column]) -> dict[str, Any]:
     """Take the means over the rows of a configuration."""
     runs = [row for row in configuration if row["run"] is not None]
-    refusals = [row["refused"] for row in configuration if row["refused"] is not None]
     first = (runs or configuration)[0]
-    found = {name: first[name] for name in (*NAMES, *FACTS)}
-    found["runs"] = len(runs)
-    found["refused"] = refusals[0] if refusals else None
+    found = {name: first[name] for name in (*NAMES, *FACTS)} | {"runs": len(runs)}
+    found["refused"] = next(filter(None, (row["refused"] for row in configuration)), None)
     for column in columns:
-        if not column.measure.use.varies:
-            found[column.name] = first[column.name]
-            continue
-        figures = [row[column.name] for row in runs if row[column.name] is not None]
-        if column.measure.use.counted:
-            found[f"{column.name}_runs"] = len(figures)
-        ends = mean_with_interval(
+        name, measure = column.name, column.measure
+        figures = [row[name] for row in runs if row[name] is not None]
+        mean = mean_with_interval(
             np.array(figures if len(figures) == len(runs) else [], dtype=np.float64),
-            drawn=first["seed"] is not None or column.measure.use.seeded,
-            lowest=column.measure.lowest,
-            highest=column.measure.highest,
+            drawn=first["seed"] is not None or measure.use.seeded,
+            lowest=measure.lowest,
+            highest=measure.highest,
         )
-        found |= dict(zip((column.name + end for end in ENDS), ends, strict=True))
+        found |= dict(zip((name + end for end in ENDS), mean, strict=True))
+        if not measure.use.varies:
+            found[name] = first[name]
+        found[f"{name}_runs"] = len(figures)
     return found
 
 
@@ -286,49 +274,43 @@ def beaten(
 
 def _held(
     summary: polars.DataFrame,
-) -> Iterator[tuple[str, list[int], NDArray[np.bool_], NDArray[np.bool_]]]:
+) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]]:
     """Yield each risk, rows of a scope, which are Pareto-optimal, and which are off for certain."""
-    loss, rows = loss_of(summary).id, summary.with_row_index("row").to_dicts()
-    for scope in GROUPS:
-        for risk in risks_of(summary.columns):
-            own = [
-                {**row, **dict.fromkeys((risk + end for end in ENDS), 0.0)}
-                if row["is_synthetic"]
-                else row
-                for row in rows
-                if row["scope"] == scope and row[loss] is not None
-            ]
-            own = [row for row in own if row[risk] is not None]
-            if not own:
-                continue
-            both = [
-                np.array([[row[name + end] for end in ENDS] for row in own], dtype=np.float64)
-                for name in (loss, risk)
-            ]
-            held = [
-                {c.id for c in conditions_of(row)} | ({"delta"} if row["delta"] else set())
-                for row in own
-            ]
-            guarantees = (
-                # An epsilon that nothing is kept of makes no configuration stronger than another.
-                [0.0 if scope == NO_SCOPE else row["epsilon"] for row in own],
-                [float(Model(row["model"]).strength) for row in own],
-                [[one in conditions for one in sorted(set().union(*held))] for conditions in held],
-            )
-            loss_means, risk_means = (np.repeat(part[:, :1], 3, axis=1) for part in both)
-            optimal = ~beaten(loss_means, risk_means, *guarantees)
-            yield risk, [row["row"] for row in own], optimal, beaten(both[0], both[1], *guarantees)
+    loss = loss_of(summary).id
+    for scope, risk in product(GROUPS, risks_of(summary.columns)):
+        known = polars.col(risk).is_not_null() | polars.col("is_synthetic")
+        own = summary.with_row_index("row").filter(known, ~polars.col(loss).is_null(), scope=scope)
+        if own.is_empty():
+            continue
+        linked = (polars.when("is_synthetic").then(0.0).otherwise(risk + end) for end in ENDS)
+        both = (
+            own.select(loss + end for end in ENDS).to_numpy(),
+            own.select(one.alias(end) for one, end in zip(linked, ENDS, strict=True)).to_numpy(),
+        )
+        held = [
+            {condition.id for condition in conditions_of(row)}
+            | ({"delta"} if row["delta"] else set())
+            for row in own.to_dicts()
+        ]
+        guarantees = (
+            # An epsilon that nothing is kept of makes no configuration stronger than another.
+            np.zeros(own.height) if scope == NO_SCOPE else own["epsilon"].to_numpy(),
+            [float(Model(model).strength) for model in own["model"]],
+            [[one in conditions for one in sorted(set().union(*held))] for conditions in held],
+        )
+        losses, risks = (np.repeat(part[:, :1], 3, axis=1) for part in both)
+        optimal = ~beaten(losses, risks, *guarantees)
+        yield risk, own["row"].to_numpy(), optimal, beaten(both[0], both[1], *guarantees)
 
 
 def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
     """Say by risk, in a column each, which configurations are off its frontier for certain."""
-    found: dict[str, list[bool | None]] = {
-        f"excluded[{risk}]": [None] * summary.height for risk in risks_of(summary.columns)
-    }
+    columns = [f"excluded[{risk}]" for risk in risks_of(summary.columns)]
+    found = {name: dict[int, bool]() for name in columns}
     for risk, rows, _, excluded in _held(summary):
-        for row, is_excluded in zip(rows, excluded.tolist(), strict=True):
-            found[f"excluded[{risk}]"][row] = is_excluded
-    return polars.DataFrame(found, schema=dict.fromkeys(found, polars.Boolean))
+        found[f"excluded[{risk}]"] |= zip(rows.tolist(), excluded.tolist(), strict=True)
+    each = {name: [*map(own.get, range(summary.height))] for name, own in found.items()}
+    return polars.DataFrame(each, schema=dict.fromkeys(columns, polars.Boolean))
 
 
 def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
@@ -337,19 +319,19 @@ def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     ``linkage`` is the figure of the risk, null where rows follow nobody.
     """
     loss = loss_of(summary).id
-    parts = [_named(summary.clear(), loss, risk) for risk in risks_of(summary.columns)[:1]]
-    for risk, rows, optimal, _ in _held(summary):
-        parts.append(_named(summary[np.array(rows)[optimal]], loss, risk))
-    return polars.concat(parts)
+    unmeasured = {CHANCE, *(RISK + end for end in ENDS)} - {*summary.columns}
+    whole = summary.with_columns(
+        polars.lit(None, polars.Float64).alias(name) for name in unmeasured
+    )
 
+    def named(configurations: polars.DataFrame, risk: str) -> polars.DataFrame:
+        return configurations.select(
+            *OF_FRONTIER,
+            polars.lit(risk).alias("risk"),
+            *(loss + end for end in ENDS),
+            *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
+            CHANCE,
+        ).sort("epsilon", loss, "configuration", nulls_last=True)
 
-def _named(configurations: polars.DataFrame, loss: str, risk: str) -> polars.DataFrame:
-    return configurations.select(
-        *OF_FRONTIER,
-        polars.lit(risk).alias("risk"),
-        *(loss + end for end in ENDS),
-        *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
-        polars.col(CHANCE)
-        if CHANCE in configurations.columns
-        else polars.lit(None, polars.Float64).alias(CHANCE),
-    ).sort("epsilon", loss, "configuration", nulls_last=True)
+    optimal = (named(whole[rows[kept]], risk) for risk, rows, kept, _ in _held(summary))
+    return polars.concat([named(whole.clear(), RISK), *optimal])

@@ -6,7 +6,6 @@ it.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ import polars
 
 from microveil.compare.columns import Measures, as_table, schema_of
 from microveil.compare.measuring import UNKNOWN
-from microveil.errors import FileError
+from microveil.errors import FileError, refused_by_system
 from microveil.files.disk import check_name, locked, written_text, written_whole
 
 RESULTS, DESCRIPTION, LOCK = "results.parquet", "comparison.json", ".lock"
@@ -45,29 +44,24 @@ class Store:
 
     def __init__(self, folder: Path, measures: Measures) -> None:
         self._folder, self._measures = folder, measures
-        self.rows = _results(folder / RESULTS, measures)
-        known = {(row["configuration"], row["run"]) for row in self.rows}
-        if (folder / JOURNAL).exists():
+        rows, journal = _results(folder / RESULTS, measures), folder / JOURNAL
+        if journal.exists():
             # What is cut short behind the last line is a run that was not done.
-            lines = (folder / JOURNAL).read_text(encoding="utf-8").split("\n")[:-1]
-            added = map(json.loads, lines)
-            self.rows += [r for r in added if (r["configuration"], r.get("run")) not in known]
+            rows += map(json.loads, journal.read_text(encoding="utf-8").split("\n")[:-1])
+        self.rows = [*{(row["configuration"], row.get("run")): row for row in rows}.values()]
+        if journal.exists():
             self.save()
 
     def add(self, row: Row) -> None:
         """Take a row, which outlives the process from now on."""
         self.rows.append(row)
+        place = self._folder / JOURNAL
         try:
-            with open(
-                self._folder / JOURNAL,
-                "a",
-                encoding="utf-8",
-                newline="\n",
-                opener=lambda path, flags: os.open(path, flags, 0o600),
-            ) as journal:
+            place.touch(mode=0o600)
+            with place.open("a", encoding="utf-8", newline="\n") as journal:
                 journal.write(f"{json.dumps(row)}\n")
         except OSError as error:
-            raise _refused(self._folder / JOURNAL, error) from None
+            raise _refused(place, error) from None
 
     def save(self) -> None:
         """Write all rows as the file of results, which the journal then adds nothing to."""
@@ -84,9 +78,8 @@ def _results(path: Path, measures: Measures) -> list[Row]:
     except (OSError, polars.exceptions.PolarsError):
         table = polars.DataFrame()
     if dict(table.schema) != schema_of(measures):
-        raise FileError(
-            str(path), "it must hold the results of a comparison", "remove it to begin anew"
-        )
+        rule = "it must hold the results of a comparison"
+        raise FileError(f"{path}", rule, "remove it to begin anew")
     return table.to_dicts()
 
 
@@ -164,9 +157,5 @@ def _measures(description: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refused(place: Path, error: OSError) -> FileError:
-    reason = os.strerror(error.errno) if error.errno else "unknown reason"
-    return FileError(
-        str(place),
-        f"it must be writable, and the system says: {reason}",
-        "check the folder around it, its rights and the space left",
-    )
+    remedy = "check the folder around it, its rights and the space left"
+    return refused_by_system(place, "it must be writable", error, remedy)
