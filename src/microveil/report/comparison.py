@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,9 @@ from microveil.compare.columns import (
 from microveil.compare.results import ENDS
 from microveil.errors import stands_alone
 from microveil.files.disk import written_text
-from microveil.measures.base import Measure
 from microveil.measures.registry import MEASURES
-from microveil.report.charts import layer, names, numbers, tip
-from microveil.report.drawing import SERIES, file_of, own_file, var
+from microveil.report.charts import chart_of
+from microveil.report.drawing import SERIES, file_of, own_file
 from microveil.report.shell import page
 from microveil.report.wording import percent, rounded_up
 from microveil.text.document import Block, Chart, Code, Fold, Given, fold, items, tabulated
@@ -50,15 +48,8 @@ SCOPES = {
 }
 NO_RISK = "Record linkage was not measured, so there is no risk to hold loss against."
 NO_POINT = "No configuration has both a finite loss and records that could be linked."
-WIDTH, HEIGHT = 460, 360
 # Beyond this ratio of the largest to the least the axis of losses is logarithmic.
 WIDE = 20.0
-SHAPES = ["circle", "square", "triangle-up", "diamond"]
-ALL = "all"
-CHOSEN = "!methods.length || indexof(methods, datum.method) >= 0"
-BELOW = {"orient": "bottom", "title": None, "symbolFillColor": var("text")}
-SHARES = [0, 1, 5, 10, 20, 40, 60, 80, 100]
-AXIS = {"format": ".3~r", "labelOverlap": True, "tickCount": 6}
 
 Row = Mapping[str, Any]
 Point = dict[str, Any]
@@ -178,77 +169,33 @@ def comparison_chart(
     loss, points = loss_of(comparison.summary), _points(comparison, risk)
     if not points:
         return None
-    scopes = [scope for scope in GROUPS if any(point["scope"] == scope for point in points)]
-    by_method = {"name": "methods", "select": {"type": "point", "fields": ["method"]}}
-    opacity = partial(_opacity, {"test": CHOSEN} if in_page else {"param": "methods"})
-    colour, line = _line(points)
-    lines = layer("line", line | {"opacity": opacity(0.7, 0.08)}, strokeWidth=1.5)
-    tips = [
-        *map(tip, ("method", "k", "epsilon", "scope", "model")),
-        tip("lost", loss.label),
-        tip("found", MEASURES[risk].label),
-        tip("optimal", "Pareto-optimal"),
-    ]
-    mark = {
-        "stroke": colour,
-        "fill": colour,
-        "fillOpacity": {"condition": {"test": "datum.optimal", "value": 0.9}, "value": 0},
-        "opacity": opacity(1, 0.08),
-        "shape": _shape(scopes),
-        "size": _size(points),
-        "tooltip": tips,
-    }
-    spec: dict[str, Any] = {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "data": {"values": points},
-        "params": [
-            _by_scope(scopes if len(scopes) > 1 and not in_page else []),
-            *([{"name": "methods", "value": []}] if in_page else []),
-        ],
-        "transform": [{"filter": f"scope == '{ALL}' || datum.scope == scope"}],
-        "encoding": _axes(points, loss, MEASURES[risk]),
-        "layer": [
-            lines | {"params": [] if in_page else [by_method | {"bind": "legend"}]},
-            *_intervals(colour, opacity(0.3, 0.03)),
-            layer("point", mark, strokeWidth=1.5, invalid=None),
-            *_chance(comparison, risk),
-        ],
-    }
-    return Chart(spec, _says(points, MEASURES[risk].label, loss.label))
-
-
-def _axes(points: Sequence[Point], loss: Measure, risk: Measure) -> dict[str, Any]:
-    """Encode loss and risk: losses by their logarithm where they are far apart."""
+    present = {point["scope"] for point in points}
+    methods = list(dict.fromkeys(point["method"] for point in points))
+    colours, dashes = (
+        [_look(w, at) for at in range(len(methods))] for w in ("color", "strokeDash")
+    )
     least, most = (end(point["loss"] for point in points) for end in (min, max))
+    # Losses that are far apart are seen by their logarithms.
     bent = "linear" if most <= WIDE * least else "log" if least > 0 else "sqrt"
     ends = {"domain": [least, most], "nice": False, "padding": 10} if most > least else {}
-    marks = AXIS | ({"values": SHARES} if risk.unit == "%" else {})
-    scale = {"type": "sqrt", "domainMin": 0}
-    return {
-        "x": numbers("loss", title=loss.title, scale={"type": bent, **ends}, axis=AXIS),
-        "y": numbers("risk", title=risk.title, scale=scale, axis=marks),
-    }
-
-
-def _line(points: Sequence[Point]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the colour of a method, and a line along epsilon with it."""
-    methods = list(dict.fromkeys(point["method"] for point in points))
-    colour, dashes = (
-        names(
-            "method",
-            scale={"domain": methods, "range": [_look(what, at) for at in range(len(methods))]},
-            legend={"columns": 3, "symbolType": "circle"},
-        )
-        for what in ("color", "strokeDash")
+    base = MEASURES[risk].use.baseline
+    chance = comparison.summary[base].drop_nulls() if base in comparison.summary.columns else []
+    return chart_of(
+        "map",
+        _says(points, MEASURES[risk].label, loss.label),
+        points=points,
+        in_page=in_page,
+        loss=loss,
+        risk=MEASURES[risk],
+        across={"type": bent, **ends},
+        groups=GROUPS,
+        scopes={scope: words for scope, words in GROUPS.items() if scope in present},
+        methods=methods,
+        colours=colours,
+        dashes=dashes,
+        sizes=sorted({point["k"] for point in points if point["k"] is not None}),
+        chance=chance[0] if len(chance) else None,
     )
-    apart = {"detail": [{"field": "k"}, {"field": "scope"}], "order": {"field": "epsilon"}}
-    return colour, {"stroke": colour, "strokeDash": dashes, **apart}
-
-
-def _shape(scopes: Sequence[str]) -> dict[str, Any]:
-    legend = BELOW | {"values": [*scopes]} if len(scopes) > 1 else None
-    return names("scope", scale={"domain": list(GROUPS), "range": SHAPES}, legend=legend)
 
 
 def _points(comparison: Comparison, risk: str) -> list[Point]:
@@ -287,58 +234,6 @@ def _look(what: str, place: int) -> Any:
     looks = SERIES[what]
     n_colours = len(SERIES["color"])
     return looks[(place + (place // n_colours if what != "color" else 0)) % len(looks)]
-
-
-def _by_scope(scopes: Sequence[str]) -> dict[str, Any]:
-    chosen = {"name": "scope", "value": ALL}
-    if not scopes:
-        return chosen
-    labels = [ALL, *(GROUPS[scope] for scope in scopes)]
-    bound = {"input": "radio", "options": [ALL, *scopes], "labels": labels, "name": " "}
-    return chosen | {"bind": bound}
-
-
-def _opacity(if_chosen: Mapping[str, str], chosen: float, other: float) -> dict[str, Any]:
-    return {"condition": {**if_chosen, "value": chosen}, "value": other}
-
-
-def _intervals(colour: Mapping[str, Any], opacity: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Draw the 95 % intervals of the means, faintly."""
-    looks = {"stroke": colour, "opacity": opacity}
-    return [
-        layer(
-            "rule",
-            {axis: numbers(f"{name}_low"), f"{axis}2": {"field": f"{name}_high"}} | looks,
-            clip=True,
-        )
-        for axis, name in (("x", "loss"), ("y", "risk"))
-    ]
-
-
-def _size(points: Sequence[Point]) -> dict[str, Any]:
-    """Let a mark be as large as k; what has none is small."""
-    sizes = sorted({point["k"] for point in points if point["k"] is not None})
-    if len(sizes) < 2:
-        return {"value": 80}
-    shown = list(dict.fromkeys([sizes[0], sizes[len(sizes) // 2], sizes[-1]]))
-    return {
-        "condition": {"test": "datum.k === null", "value": 60},
-        **numbers("k", scale={"type": "sqrt", "domain": [sizes[0], sizes[-1]], "range": [40, 240]}),
-        "legend": BELOW | {"title": "k", "values": shown, "symbolType": "circle"},
-    }
-
-
-def _chance(comparison: Comparison, risk: str) -> list[dict[str, Any]]:
-    """Draw what blind guessing links, where that is known."""
-    base = MEASURES[risk].use.baseline
-    if base not in comparison.summary.columns or not comparison.summary[base].count():
-        return []
-    known = comparison.summary[base].drop_nulls()
-    at = {"y": {"datum": known[0], "type": "quantitative"}, "x": {"value": WIDTH}}
-    across = at | {"x": {"value": 0}, "x2": {"value": "width"}}
-    words = {"text": "by chance", "align": "right", "dy": -5, "fill": var("quiet")}
-    drawn = layer("rule", across, stroke=var("rule"), strokeDash=[3, 3]), layer("text", at, **words)
-    return [{"data": {"values": [{}]}, **own} for own in drawn]
 
 
 def _says(points: Sequence[Point], risk: str, loss: str) -> str:

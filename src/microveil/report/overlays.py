@@ -4,16 +4,17 @@ Axes hold all values of every side, and are logarithmic where straight ones woul
 """
 
 import itertools
+import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from microveil.measures.values import Floats
-from microveil.report.charts import Encoded, figure_tips, layer, names, numbers, tip
-from microveil.report.drawing import SERIES, var
+from microveil.report.charts import chart_of
+from microveil.report.drawing import SERIES
 from microveil.report.subject import CategoryColumn, Column, NumberColumn
 from microveil.report.wording import number, percent, shown
 from microveil.schema import Kind
@@ -25,7 +26,6 @@ BULK = (0.01, 0.99)
 # Where all values take more than this many times the room of the bulk, the axis is logarithmic.
 ROOM_BEFORE_BENDING = 5.0
 FINEST_BEND = 1e-6
-SIZE = {"width": 330, "height": 130}
 COLOURS = dict(zip(("original", "release"), SERIES["color"], strict=False))
 
 
@@ -36,7 +36,7 @@ class Ground:
     edges: Floats
     step: float | None
     threshold: float | None
-    axis: dict[str, Any]
+    axis: str
 
 
 def distribution_charts(column: Column) -> list[Chart]:
@@ -95,7 +95,9 @@ def _ground(column: NumberColumn, sides: Mapping[str, Floats]) -> Ground:
         scale |= {"type": "symlog", "constant": threshold}
         marks["values"] = _decades(edges[0], edges[-1], threshold)
     axis = {"type": measure, "scale": scale, "title": column.axis_title, "axis": marks}
-    return Ground(edges=edges, step=step, threshold=threshold, axis=axis)
+    # What Vega-Lite says of an axis beside its field.
+    written = json.dumps(axis)[1:-1]
+    return Ground(edges=edges, step=step, threshold=threshold, axis=written)
 
 
 def _threshold(reference: Floats, lower: float, upper: float) -> float | None:
@@ -165,34 +167,19 @@ def _bins_chart(column: NumberColumn, sides: Mapping[str, Floats], ground: Groun
     ]
     last = {**bins[-1], "from": bins[-1]["to"]}  # where the line of steps ends
     rows = _by_side([*bins, last], {t: [*own, own[-1]] for t, own in shares.items()})
-    title = "records in a bin, %"
-    x, x2 = {"field": "from", **ground.axis}, {"x2": {"field": "to"}}
-    drawn = {"x": x, "y": numbers("share", title=title), "color": _colour(sides)}
-    filled = {**drawn, **x2, "y2": {"datum": 0}}
-    marks = {
-        "original": layer("bar", filled, fillOpacity=0.4, binSpacing=0),
-        "release": layer("line", drawn, interpolate="step-after"),
-    }
-    layers = [_of(side, mark) for side, mark in marks.items() if side in sides]
-    if measured:
-        middle = {"calculate": "(datum.from + datum.to) / 2", "as": "middle"}
-        ends = {"y": numbers("lower", title=title), "y2": {"field": "upper"}}
-        at = {"x": {"field": "middle", **ground.axis}, **ends}
-        layers.append(layer("rule", at, stroke=var("text")) | {"transform": [middle]})
-    asked = {"x": x, **x2, "tooltip": [tip("values"), *_tips(sides, measured)]}
-    layers.append(_of(next(iter(sides)), layer("rect", asked, opacity=0)))
     fullest = [
         f"in {title} the fullest bin holds {percent(float(own.max()) / 100)} % of the records"
         for title, own in shares.items()
     ]
     bent = "" if ground.threshold is None else " The scale is logarithmic."
     said = f"Distribution of {shortened(column.name)}: {'; '.join(fullest)}.{bent}"
-    return Chart({"data": {"values": rows}, **SIZE, "layer": layers}, said)
+    own = {"sides": _coloured(sides), "has_margins": bool(measured), "axis": ground.axis}
+    return chart_of("bins", said, rows=rows, **own)
 
 
 def _by_side(
     places: Sequence[Mapping[str, Any]], shares: Mapping[str, Sequence[float]]
-) -> list[Encoded]:
+) -> list[dict[str, Any]]:
     """Return a row to each place and side, with the shares of all sides there."""
     return [
         {**place, "side": side, "share": own[at], **{s: v[at] for s, v in shares.items()}}
@@ -201,20 +188,9 @@ def _by_side(
     ]
 
 
-def _of(side: str, drawn: Encoded) -> Encoded:
-    """Draw one side."""
-    return {"transform": [{"filter": {"field": "side", "equal": side}}], **drawn}
-
-
-def _colour(sides: Collection[str]) -> Encoded:
-    """Describe which colour a side has."""
-    return names("side", scale={"domain": list(sides), "range": [COLOURS[s] for s in sides]})
-
-
-def _tips(sides: Collection[str], margins: Collection[str]) -> list[Encoded]:
-    """Describe what is shown under the mouse: the share of each side, and its margin of noise."""
-    tips = figure_tips(**{side: f"{side}, %" for side in sides})
-    return tips + (figure_tips(lower="margin from, %", upper="to, %") if margins else [])
+def _coloured(sides: Iterable[str]) -> dict[str, str]:
+    """Return the colour of each side."""
+    return {side: COLOURS[side] for side in sides}
 
 
 def _counted_margins(column: NumberColumn, ground: Ground) -> dict[str, Floats]:
@@ -253,27 +229,14 @@ def _cumulative_chart(column: NumberColumn, sides: Mapping[str, Floats], ground:
         }
         for (share, own), (lower, upper) in zip(column.margins.quantiles, inside, strict=True)
     ]
-    upward = numbers("share", scale={"domain": [0, 100]}, title="records at or below, %")
-    tips = [*figure_tips(share="share, %"), tip("from", "margin from"), tip("to")]
-    dash = {"domain": list(sides), "range": SERIES["strokeDash"][: len(sides)]}
-    area = {"fill": var("rule"), "fillOpacity": 0.45, "orient": "horizontal"}
-    ends = {"x": {"field": "lower", **ground.axis}, "x2": {"field": "upper"}}
-    lines = {
-        "x": {"field": "value", **ground.axis},
-        "y": upward,
-        "color": _colour(sides),
-        "strokeDash": names("side", scale=dash),
-    }
-    layers = [
-        layer("area", {**ends, "y": upward, "tooltip": tips}, **area) | {"data": {"values": band}},
-        layer("line", lines, interpolate="step-before") | {"data": {"values": rows}},
-    ]
     chance = percent(column.margins.confidence)
     said = (
         f"Distribution function of {shortened(column.name)}, with the {chance} % margin of noise "
         "of its measured quantiles."
     )
-    return Chart({**SIZE, "layer": layers}, said)
+    dashes = SERIES["strokeDash"][: len(sides)]
+    own = {"sides": _coloured(sides), "dashes": dashes, "axis": ground.axis}
+    return chart_of("cumulative", said, rows=rows, band=band, **own)
 
 
 def _categories_chart(column: CategoryColumn) -> Chart:
@@ -286,25 +249,15 @@ def _categories_chart(column: CategoryColumn) -> Chart:
         | {end: 100 * getattr(margins[name], end) for end in ("lower", "upper") if name in margins}
         for name in called
     ]
-    tips, title = [tip("category"), *_tips(sides, margins)], "records, %"
-    drawn = {"x": numbers("share", title=title), "tooltip": tips, "color": _colour(sides)}
-    bars = layer("bar", drawn, fillOpacity=0.4, height=12)
-    points = layer("point", drawn, filled=True, size=50, opacity=1, shape="square")
-    layers = [_of(side, points if place else bars) for place, side in enumerate(sides)]
-    if margins:
-        ends = {"x": numbers("lower", title=title), "x2": {"field": "upper"}, "tooltip": tips}
-        layers.append(layer("rule", ends, stroke=var("text")))
-    axis = {"ticks": False, "domain": False, "labelLimit": 130}
-    spec = {
-        "data": {"values": _by_side(places, shares)},
-        "width": 230,
-        "height": {"step": 18},
-        "encoding": {"y": names("category", sort=None, axis=axis)},
-        "layer": layers,
-    }
     which, n_all = "categories", len(column.categories)
     if n_all > len(called):
         which = f"the {len(called)} commonest of {n_all} categories"
     said = [f"{title} {number(own[0], 3)} %" for title, own in shares.items() if own]
     commonest = f" The commonest is {shortened(called[0])}: {', '.join(said)}." if called else ""
-    return Chart(spec, f"Shares of {which} of {shortened(column.name)}.{commonest}")
+    return chart_of(
+        "categories",
+        f"Shares of {which} of {shortened(column.name)}.{commonest}",
+        rows=_by_side(places, shares),
+        sides=_coloured(sides),
+        has_margins=bool(margins),
+    )

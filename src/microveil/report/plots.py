@@ -15,18 +15,9 @@ from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment
 from microveil.measures.distributions import TWO_WAY, TotalVariation
 from microveil.protect.release import Release
-from microveil.report.charts import (
-    cells_chart,
-    columns_chart,
-    figure_tips,
-    names,
-    numbers,
-    pairs_chart,
-    tip,
-    told_apart,
-)
+from microveil.report.charts import cells_chart, chart_of, columns_chart, pairs_chart
 from microveil.report.comparison import comparison_chart
-from microveil.report.drawing import altair_chart, can_draw, file_of, var
+from microveil.report.drawing import altair_chart, can_draw, file_of
 from microveil.report.measured import known_of, margins_by_name
 from microveil.report.overlays import bins_of_release, distribution_charts
 from microveil.report.pages import custodian_report
@@ -148,17 +139,4 @@ def advice_plot(advice: Advice) -> Any:
         }
         for name, option in sorted(options.items(), key=lambda both: both[1].over_variance)
     ]
-    looks = {"asked": ("diamond", var("protected")), "at hand": ("circle", var("original"))}
-    title = "squared error over variance (1: as good as the mean)"
-    spec = {
-        "data": {"values": rows},
-        "height": {"step": 20},
-        "mark": {"type": "point", "size": 70, "opacity": 1, "filled": True},
-        "encoding": {
-            "y": names("option", sort=None),
-            "x": numbers("error", scale={"type": "symlog", "constant": 0.01}, title=title),
-            **told_apart("asked", looks, "color"),
-            "tooltip": [tip("option"), *figure_tips(error="error over variance")],
-        },
-    }
-    return altair_chart(Chart(spec, "Errors to expect, the least first."))
+    return altair_chart(chart_of("advice", "Errors to expect, the least first.", rows=rows))
