@@ -25,29 +25,9 @@ from microveil.report.charts import chart_of
 from microveil.report.drawing import SERIES, file_of, own_file
 from microveil.report.shell import page
 from microveil.report.wording import percent, rounded_up
-from microveil.text.document import Block, Chart, Code, Fold, Given, fold, items, tabulated
+from microveil.text.document import Chart, Code, Given, tabulated
 from microveil.text.figures import NOTHING
 
-WARNING = (
-    "For the custodian only. All figures on this page depend on the data: do not publish it, and "
-    "keep it as the original is kept. Choosing by them is a use of the data."
-)
-SCOPES = {
-    "row": "Epsilon bounds what one person can change in everything that is protected, also in "
-    "which rows go together.",
-    "vector": "Epsilon bounds what one person can change in all centroids of all attributes (in "
-    "all values, where there are no clusters), the clusters formed anew. Which values go together "
-    "in a row is not covered, nor who shares a cluster with whom: a model named there, DP or iDP, "
-    "is that of the centroids.",
-    "cluster": "Epsilon bounds what one person can change in one centroid while everybody stays "
-    "in their cluster. When the clusters are formed anew more is lost: the exact loss at vector "
-    "scope stands in the table, and a model named there is that of one centroid: no release is "
-    "differential privacy with this epsilon.",
-    "none": "Nothing is bounded by an epsilon. k-anonymity, where it is the model, bounds no "
-    "probability.",
-}
-NO_RISK = "Record linkage was not measured, so there is no risk to hold loss against."
-NO_POINT = "No configuration has both a finite loss and records that could be linked."
 # Beyond this ratio of the largest to the least the axis of losses is logarithmic.
 WIDE = 20.0
 
@@ -61,26 +41,35 @@ def comparison_report(comparison: Comparison) -> str:
     risks = Measures.of(comparison.description).risks
     risk = RISK if RISK in risks or not risks else risks[0]
     chart = comparison_chart(comparison, risk, in_page=True) if risks else None
-    why = why_no_loss(comparison.summary)
-    no_map = NO_RISK if not risks else f"No configuration has a loss: {why}." if why else NO_POINT
     heads, rows = _table(comparison)
     methods = list(dict.fromkeys(method for method, *_ in rows))
     present = {scope for _, scope, *_ in rows}
+    summary = comparison.summary.to_dicts()
+    common = conditions_in_common(summary)
+    conditional = {
+        (method_words(row, common), condition.text)
+        for row in summary
+        if row["scope"] is not None
+        for condition in own_conditions(row, common)
+    }
     scopes = {scope: words for scope, words in GROUPS.items() if scope in present}
     return page(
         "comparison.html",
         interactive=True,
         own=[own_file("follow.js")],
         title="A comparison of methods on one table",
-        warning=WARNING,
         map_title=f"Loss against {MEASURES[risk].label}",
-        map_words=no_map if chart is None else unlinked(comparison.summary),
+        has_risks=bool(risks),
+        why=why_no_loss(comparison.summary),
+        unlinked=unlinked(comparison.summary),
         chart=chart,
         answer=comparison.document.blocks,
-        scopes=scopes if len(scopes) > 1 else {},
         methods=methods if len(methods) > 1 else [],
         table=(heads, rows),
-        folds=[*_folds(comparison)],
+        present=scopes,
+        common=[condition.text for condition in common],
+        conditional=sorted(conditional),
+        compared=tabulated(["what", "value"], _compared(comparison.description)),
     )
 
 
@@ -124,28 +113,6 @@ def _table(comparison: Comparison) -> tuple[Sequence[str], list[list[str]]]:
     return heads, [cells(row) for row in ready]
 
 
-def _folds(comparison: Comparison) -> Iterator[Fold]:
-    """Yield what a reader may ask for: scopes and conditions, and what was compared."""
-    rows = comparison.summary.to_dicts()
-    present = {row["scope"] for row in rows}
-    scopes = [(words, SCOPES[scope]) for scope, words in GROUPS.items() if scope in present]
-    blocks: list[Block] = [tabulated(["scope", "what it means"], scopes)]
-    common = conditions_in_common(rows)
-    conditional = {
-        (method_words(row, common), condition.text)
-        for row in rows
-        if row["scope"] is not None
-        for condition in own_conditions(row, common)
-    }
-    blocks.append(items(condition.text for condition in common))
-    if conditional:
-        blocks.append(tabulated(["method", "condition"], sorted(conditional)))
-    yield fold("How to read the scopes, and what epsilons are conditional on", blocks)
-    yield fold(
-        "What was compared", [tabulated(["what", "value"], _compared(comparison.description))]
-    )
-
-
 def _compared(description: Row) -> Iterator[tuple[str, Given]]:
     """Yield what was asked for, entry by entry: the same request gives the same figures."""
     read = description.get("read_from_data", {})
@@ -178,8 +145,8 @@ def comparison_chart(
     # Losses that are far apart are seen by their logarithms.
     bent = "linear" if most <= WIDE * least else "log" if least > 0 else "sqrt"
     ends = {"domain": [least, most], "nice": False, "padding": 10} if most > least else {}
-    base = MEASURES[risk].use.baseline
-    chance = comparison.summary[base].drop_nulls() if base in comparison.summary.columns else []
+    base, summary = MEASURES[risk].use.baseline, comparison.summary
+    chance: list[float] = summary[base].drop_nulls().to_list() if base in summary.columns else []
     return chart_of(
         "map",
         _says(points, MEASURES[risk].label, loss.label),
@@ -194,7 +161,7 @@ def comparison_chart(
         colours=colours,
         dashes=dashes,
         sizes=sorted({point["k"] for point in points if point["k"] is not None}),
-        chance=chance[0] if len(chance) else None,
+        chance=chance[0] if chance else None,
     )
 
 

@@ -48,11 +48,6 @@ LIGHT, DARK = (
 PAPER = LIGHT | LOOKS["paper"]
 
 
-def var(name: str) -> str:
-    """Name a colour for CSS."""
-    return f"var(--{name})"
-
-
 # About a picture that stands alone: letters are up to 17 pixels wider in a browser than measured.
 ROOM = {"left": 24, "right": 24, "top": 8, "bottom": 14}
 # Each mark's own, which says nothing: the page says what the whole chart shows.
@@ -82,34 +77,37 @@ def _drawable(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def _svg(spec: dict[str, Any]) -> str:
-    return str(library("vl_convert", "report").vegalite_to_svg(spec))
+def _svg(spec: dict[str, Any], prefix: str) -> str:
+    """Draw, with numbers of their own as identifiers: Vega counts them through all it draws."""
+    known: dict[str, int] = {}
+    drawn = str(library("vl_convert", "report").vegalite_to_svg(spec))
+    return NAMES.sub(lambda m: f"{m[1]}{prefix}-{known.setdefault(m[2], len(known))}", drawn)
 
 
 def svg_of(chart: Chart, prefix: str) -> str:
     """Draw a chart for a page, in whose colours it is."""
-    return _numbered(
-        ROLES.sub("", library("vl_convert", "report").vegalite_to_svg(of_page(chart))), prefix
-    )
+    return ROLES.sub("", _svg(of_page(chart), prefix))
 
 
 def file_of(chart: Chart) -> str:
     """Draw a chart as an SVG that stands alone, and is no wider than where it stands."""
-    drawn = _numbered(
-        library("vl_convert", "report").vegalite_to_svg(in_light(_drawable(chart.spec))), "c"
-    )
-    return drawn.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
-
-
-def _numbered(drawn: str, prefix: str) -> str:
-    """Give identifiers numbers of their own: Vega counts them through all that it draws."""
-    known: dict[str, int] = {}
-    return NAMES.sub(lambda m: f"{m[1]}{prefix}-{known.setdefault(m[2], len(known))}", drawn)
+    style = '<svg style="max-width:100%;height:auto" '
+    return _svg(_in_light(chart), "c").replace("<svg ", style, 1)
 
 
 def altair_chart(chart: Chart) -> Any:
     """Return a chart as Altair's, for notebooks."""
-    return library("altair", "report").Chart.from_dict(in_light(_drawable(chart.spec)))
+    return library("altair", "report").Chart.from_dict(_in_light(chart))
+
+
+def _in_light(chart: Chart) -> dict[str, Any]:
+    """Return what Vega-Lite is to draw in the colours of the light scheme, on its ground."""
+    alone = {"background": "var(--page)", "padding": ROOM}
+    written = json.dumps({"config": CONFIG | alone, **_drawable(chart.spec)})
+    for name, colour in LIGHT.items():
+        written = written.replace(f"var(--{name})", colour)
+    coloured: dict[str, Any] = json.loads(written)
+    return coloured
 
 
 @cache
@@ -131,16 +129,6 @@ def colour_rules() -> str:
         f"@media (prefers-color-scheme: dark) {{ :root {{ {_declared(DARK)} }} }}\n"
         f"@media print {{ :root {{ {_declared(PAPER)} }} }}\n"
     )
-
-
-def in_light(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a chart in the colours of the light scheme, on its ground."""
-    alone = {"background": var("page"), "padding": ROOM}
-    written = json.dumps({"config": CONFIG | alone, **spec})
-    for name, colour in LIGHT.items():
-        written = written.replace(var(name), colour)
-    coloured: dict[str, Any] = json.loads(written)
-    return coloured
 
 
 def _declared(colours: dict[str, str]) -> str:

@@ -43,27 +43,11 @@ from microveil.text.document import (
     Given,
     Heading,
     fold,
-    items,
     paragraph,
     tabulated,
 )
 
-WARNING = (
-    "For the custodian only. This page shows figures of the original data: do not publish it, and "
-    "keep it as the original is kept."
-)
 TOP = 2
-REPEATS = "Other releases of the same people"
-UNCOUNTED = (
-    "No population was named, so no ledger records this release, and repeats are not counted. "
-    "Every further release of the same people adds to what this one reveals, a rerun of the same "
-    "recipe included."
-)
-UNWRITTEN = (
-    "The release is not in the ledger yet: that comes with writing it. What it adds to earlier "
-    "releases of the same people is not counted here."
-)
-SEEDED = "This release was drawn from a seed and protects nobody: do not publish it."
 
 
 @stands_alone
@@ -84,7 +68,6 @@ def custodian_report(
         "custodian.html",
         interactive=True,
         title=f"Custodian's report on a release by {release.guarantee.method}",
-        warning=WARNING,
         first=first_screen(subject),
         parts=_parts(subject),
     )
@@ -125,19 +108,11 @@ def _parts(subject: Subject) -> dict[str, Any]:
         "margins": margins_words(subject.columns),
         "pairs": pairs_parts(subject),
         "risk": risk_parts(subject),
-        "guarantee": [
-            *folded(statement_of(release.guarantee.to_dict())),
-            fold(REPEATS, [_repeats(subject)]),
-        ],
+        "guarantee": folded(statement_of(release.guarantee.to_dict())),
+        "is_counted": release.population is not None,
+        "counted": (subject.manifest.get("ledger") or {}).get("in_words"),
         "appendix": appendix_parts(subject),
     }
-
-
-def _repeats(subject: Subject) -> Block:
-    """Say what the releases of the same people come to, as far as that is known."""
-    if (counted := subject.manifest.get("ledger")) is not None:
-        return items(counted["in_words"])
-    return paragraph(UNCOUNTED if subject.release.population is None else UNWRITTEN)
 
 
 def _other_columns(subject: Subject) -> list[Block]:
@@ -166,7 +141,7 @@ def publishable_report(release: Release) -> str:
         "public.html",
         interactive=False,
         title=f"A release by {guarantee.method}, and what it guarantees",
-        warning=SEEDED if guarantee.randomness == "seeded" else None,
+        is_seeded=guarantee.randomness == "seeded",
         first=_promise(guarantee, table.n_records),
         columns=[
             (own.name, distribution_charts(own), numbers_behind(own))

@@ -30,10 +30,6 @@ MEASURED = (
     "to 1, once what is expected to be noise is taken off: a function of the measurements alone. "
     "Numbers have bins of their own measured quantiles, and rare categories share one."
 )
-NO_PROMISE = (
-    "A low figure is no promise: it speaks of one attack, and another may do better. What is "
-    "promised stands in the guarantee."
-)
 LEFT_OUT = (
     "The yardstick is a person who was left out: their distance to the closest of all others, as "
     "if the table had been made without them. Rows that lie as far away or farther follow nobody "
@@ -148,12 +144,10 @@ def risk_parts(subject: Subject) -> list[Block]:
     assessment = subject.assessment
     linked = [one for one in assessment.of(RECORD_LINKAGE) if one.figure is not None]
     return [
-        paragraph(NO_PROMISE),
         *(part_of(RECORD_LINKAGE, linked)[1:] or (paragraph(_why_not_linked(subject)),)),
         *_closest(assessment),
         *_odds(subject),
         *_neighbours(assessment),
-        paragraph("No further attacks were carried out for this page."),
     ]
 
 
