@@ -18,8 +18,8 @@ from microveil.audit.empirical import audit as verb
 from microveil.audit.empirical.bounds import least_proportion, lower_bound
 from microveil.audit.empirical.experiments import (
     CERTAIN,
-    CellsExperiment,
     CentroidExperiment,
+    cells_experiment,
 )
 from microveil.audit.empirical.neighbours import (
     Clustered,
@@ -250,11 +250,11 @@ def test_scores_of_clusters_whose_sizes_differ_are_log_likelihood_ratios():
 
 def test_scores_of_a_transition_matrix_are_log_likelihood_ratios():
     """And a value that the other category cannot become is certain."""
-    experiment = CellsExperiment(rows=((np.array([6, 2, 0]), np.array([1, 1, 2])),))
-    scores = experiment.scores(4000, RandomSource.seeded(2), of_neighbour=False)
+    experiment = cells_experiment([(np.array([6, 2, 0]), np.array([1, 1, 2]))])
+    scores = experiment(4000, RandomSource.seeded(2), of_neighbour=False)
     assert np.unique(scores.round(6)).tolist() == [0.0, round(np.log(3), 6)]
     assert abs((scores > 0).mean() - 0.75) < 0.04
-    scores = experiment.scores(4000, RandomSource.seeded(2), of_neighbour=True)
+    scores = experiment(4000, RandomSource.seeded(2), of_neighbour=True)
     assert abs((scores == -CERTAIN).mean() - 0.5) < 0.04
 
 

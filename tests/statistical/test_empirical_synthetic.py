@@ -249,7 +249,7 @@ def test_the_neighbour_that_is_attacked_is_one_that_is_told_apart():
     """Of several the one by whose scores the two laws are farthest apart, in trial runs."""
     part, whole = made(TABLES["a canary in the tail"], **OF_NUMBERS)
     chosen = measurement_experiment(part, whole.prepared.columns[0], RandomSource.seeded(1))
-    scores = chosen.scores(200, RandomSource.seeded(2), of_neighbour=False)
+    scores = chosen(200, RandomSource.seeded(2), of_neighbour=False)
     assert np.abs(scores).max() > 0.1
 
 

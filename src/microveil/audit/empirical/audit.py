@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from microveil.audit.empirical.bounds import EmpiricalAudit, ScopeFinding, lower_bound
 from microveil.audit.empirical.experiments import (
-    CellsExperiment,
     CentroidExperiment,
     Experiment,
+    cells_experiment,
 )
 from microveil.audit.empirical.measurements import measurement_experiment
 from microveil.audit.empirical.neighbours import (
@@ -177,7 +177,7 @@ def _of_cells(part: SinglePlan | Figures, planned: Plan, attack: Attack) -> dict
         experiments = _centroid_experiments(tuned, planned)
     elif isinstance(part, TransitionPlan):
         worst = max(_cells(part).values(), key=lambda cell: cell.loss)
-        experiments = dict.fromkeys(SCOPES, CellsExperiment(rows=(worst.rows,)))
+        experiments = dict.fromkeys(SCOPES, cells_experiment([worst.rows]))
     else:
         raise _no_epsilon(part)
     exact = {"cluster": near, "vector": far, "row": None}
@@ -268,9 +268,9 @@ def _centroid_experiments(tuned: Tuned, planned: Plan) -> dict[str, Experiment]:
     vector = "order" if part.shifts is None else "clusters"
     row = "order" if planned.prepared.request.order else "rows"
     return {
-        "cluster": CentroidExperiment.of(table, near_neighbour(tuned), part),
-        "vector": CentroidExperiment.of(table, far, part, seen=vector),
-        "row": CentroidExperiment.of(table, far, part, seen=row),
+        "cluster": CentroidExperiment.of(table, near_neighbour(tuned), part).scores,
+        "vector": CentroidExperiment.of(table, far, part, seen=vector).scores,
+        "row": CentroidExperiment.of(table, far, part, seen=row).scores,
     }
 
 
@@ -283,11 +283,11 @@ def _unit_experiment(
     if isinstance(part, CentroidPlan):
         tuned = tuned_to(part, prepared)
         neighbour, loss = unit_neighbour(tuned, of_value)
-        return CentroidExperiment.of(tuned.table, neighbour, part), loss
+        return CentroidExperiment.of(tuned.table, neighbour, part).scores, loss
     cells, codes = _cells(part), part.codes
     costs = np.bincount(of_value, weights=[cells[code].loss for code in codes.tolist()])
     members = codes[of_value == costs.argmax()].tolist()
-    return CellsExperiment(rows=tuple(cells[code].rows for code in members)), float(costs.max())
+    return cells_experiment(cells[code].rows for code in members), float(costs.max())
 
 
 class _Cell(NamedTuple):
@@ -318,7 +318,7 @@ def _scores(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     def run(task: tuple[bool, RandomSource]) -> NDArray[np.float64]:
         of_neighbour, stream = task
-        return experiment.scores(int(attack.runs), stream, of_neighbour=of_neighbour)
+        return experiment(int(attack.runs), stream, of_neighbour)
 
     of_table, of_neighbour = in_threads(run, list(zip((False, True), streams, strict=True)))
     return of_table, of_neighbour

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from microveil.guarantee import Condition
 from microveil.guarantee.condition import in_short
 from microveil.text import aligned
+from microveil.text.templates import text_of
 
 Scores = NDArray[np.float64]
 
@@ -157,38 +158,18 @@ class EmpiricalAudit:
 
     def to_text(self) -> str:
         """Return the audit for a terminal."""
-        most = self.most_that_runs_can_show
-        out_of_reach = [
-            name for name, found in self.scopes.items() if found.claimed and found.claimed >= most
-        ]
-        lines = [
-            f"'{self.attribute}': {self.runs} runs, and as many on a neighbour built to hurt it.",
-            f"Lower bounds on epsilon, each at {100 * self.confidence:g} % confidence:",
-            "",
-            *aligned(
-                [
-                    ("scope", "claimed", "exact audit", "shown"),
-                    *(_row(name, finding) for name, finding in self.scopes.items()),
-                ],
-                widths=(8, 11),
-                left=(0, 3),
-            ),
-            *(f"Claimed {proviso}." for proviso in in_short(self.conditions)),
-            *([""] if self.remarks else []),
-            *self.remarks,
-            "",
-            f"So many runs can show {most:.4g} at most, however plain the difference.",
-        ]
-        if out_of_reach:
-            lines.append(
-                f"At {' and '.join(out_of_reach)} scope that is not above the claim, which more "
-                "runs would have to test."
-            )
-        if self.contradicted:
-            lines.append(f"CONTRADICTED: the claim at {' and '.join(self.contradicted)} scope.")
-        else:
-            lines.append("No claim is contradicted. That proves none.")
-        return "\n".join(lines) + "\n"
+        rows = [_row(name, finding) for name, finding in self.scopes.items()]
+        heads, most = ("scope", "claimed", "exact audit", "shown"), self.most_that_runs_can_show
+        return text_of(
+            "audit/empirical/findings.jinja",
+            audit=self,
+            table="\n".join(aligned([heads, *rows], widths=(8, 11), left=(0, 3))),
+            provisos=in_short(self.conditions),
+            most=most,
+            out_of_reach=[
+                n for n, own in self.scopes.items() if own.claimed and own.claimed >= most
+            ],
+        )
 
 
 def _row(name: str, finding: ScopeFinding) -> tuple[str, ...]:

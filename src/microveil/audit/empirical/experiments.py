@@ -5,12 +5,12 @@ likely it is from the one and from the other: the logarithm of that ratio is the
 score tells two tables apart better (Neyman and Pearson), and any would do for a lower bound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from microveil.audit.empirical.neighbours import Clustered
 from microveil.methods.centroids import CentroidPlan
@@ -29,12 +29,9 @@ DECIMALS = 9
 SMALLEST_SCALE = 2.0**-40
 
 
-class Experiment(Protocol):
-    """A mechanism that can be run on a table and on a neighbour."""
-
-    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
-        """Run it so often and score each outcome, the higher the more it speaks for the table."""
-        ...
+# A mechanism on a table and on a neighbour, which is run so often, from a source of randomness, on
+# either of them; it scores each outcome, the higher the more it speaks for the table.
+Experiment = Callable[[int, RandomSource, bool], Real]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +57,8 @@ class CentroidExperiment:
             table, neighbour = _concerned(table, neighbour)
         return replace(made, table=table, neighbour=neighbour)
 
-    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
-        """Release the centroids, once a run, and weigh them; see `Experiment`."""
+    def scores(self, runs: int, source: RandomSource, of_neighbour: bool) -> Real:
+        """Release the centroids, once a run, and weigh them: an `Experiment`."""
         truth, other = self.table, self.neighbour
         if of_neighbour:
             truth, other = other, truth
@@ -100,9 +97,7 @@ class CentroidExperiment:
     def _log_likelihood_ratio(self, of_table: Whole, of_neighbour: Whole) -> Real:
         far, scale = self._distance(self.table, of_table)
         far_other, scale_other = self._distance(self.neighbour, of_neighbour)
-        ratio = (far_other - far + np.log(scale_other / scale)).sum(axis=1)
-        clipped: Real = np.clip(np.round(ratio, DECIMALS), -CERTAIN, CERTAIN)
-        return clipped
+        return weighed((far_other - far + np.log(scale_other / scale)).sum(axis=1))
 
     def _distance(self, clusters: Clustered, seen: Whole) -> tuple[Real, Real]:
         """Distances to the true centroids over the scales of their noise, and these scales."""
@@ -163,21 +158,26 @@ def _batches(runs: int, width: int) -> Iterator[slice]:
         yield slice(start, min(start + size, runs))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellsExperiment:
-    """Values that are each drawn by a row of weights: that of its category in either table."""
+def cells_experiment(rows: Iterable[tuple[Whole, Whole]]) -> Experiment:
+    """Draw values each by a row of weights, that of its category in either table, and weigh all."""
+    known = list(rows)
 
-    rows: tuple[tuple[Whole, Whole], ...]
-
-    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
-        """Draw all values, once a run, and weigh them together; see `Experiment`."""
+    def scores(runs: int, source: RandomSource, of_neighbour: bool) -> Real:
         total = np.zeros(runs)
-        for table, neighbour in self.rows:
+        for table, neighbour in known:
             edges = np.cumsum(neighbour if of_neighbour else table)
             tickets = uniform(np.full(runs, edges[-1]), source)
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.log(table / table.sum()) - np.log(neighbour / neighbour.sum())
             drawn = np.searchsorted(edges, tickets, side="right")
             total += np.clip(ratio, -CERTAIN, CERTAIN)[drawn]
-        scores: Real = np.clip(np.round(total, DECIMALS), -CERTAIN, CERTAIN)
-        return scores
+        return weighed(total)
+
+    return scores
+
+
+def weighed(scores: ArrayLike) -> Real:
+    """Make scores equal that differ by rounding alone, and none surer than certain."""
+    rounded = np.round(np.asarray(scores, dtype=np.float64), DECIMALS)
+    clipped: Real = np.clip(rounded, -CERTAIN, CERTAIN)
+    return clipped

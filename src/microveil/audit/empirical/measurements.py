@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.audit.empirical.experiments import CERTAIN, DECIMALS, Experiment
+from microveil.audit.empirical.experiments import Experiment, weighed
 from microveil.kernels.synthesis import whole_numbers
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
@@ -44,23 +44,6 @@ QUARTERS = 4
 Score = Callable[[AttributeMeasured], float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasurementExperiment:
-    """The measurement of one attribute on a table and on a neighbour."""
-
-    part: OneWayPlan
-    table: Counter
-    neighbour: Counter
-    score: Score
-
-    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
-        """Measure, once a run, and weigh; see `Experiment`."""
-        counter = self.neighbour if of_neighbour else self.table
-        ratios = [self.score(self.part.measured(counter, 0, source)[0]) for _ in range(runs)]
-        clipped: Real = np.clip(np.round(ratios, DECIMALS), -CERTAIN, CERTAIN)
-        return clipped
-
-
 def measurement_experiment(
     part: OneWayPlan,
     column: GridColumn,
@@ -72,22 +55,20 @@ def measurement_experiment(
     ``source`` is of the runs that choose the neighbour. ``of_value`` is the unit of each record
     that has a value, where all records of one are replaced.
     """
-    against, counter = _scoring(part, column), Counter([column])
-    candidates = [
-        MeasurementExperiment(
-            part=part,
-            table=counter,
-            neighbour=Counter([neighbour]),
-            score=against(neighbour),
-        )
-        for neighbour in (
-            _neighbours(part, column) if of_value is None else _of_units(column, of_value)
-        )
-    ]
-    if len(candidates) == 1:
-        return candidates[0]
-    pilots = [part.measured(counter, 0, source)[0] for _ in range(PILOTS)]
-    return max(candidates, key=lambda one: _apart([one.score(pilot) for pilot in pilots]))
+    against, table = _scoring(part, column), Counter([column])
+    tried = _neighbours(part, column) if of_value is None else _of_units(column, of_value)
+    neighbours = [(against(one), Counter([one])) for one in tried]
+    chosen = neighbours[0]
+    if len(neighbours) > 1:
+        pilots = [part.measured(table, 0, source)[0] for _ in range(PILOTS)]
+        chosen = max(neighbours, key=lambda one: _apart([one[0](pilot) for pilot in pilots]))
+    score, neighbour = chosen
+
+    def scores(runs: int, source: RandomSource, of_neighbour: bool) -> Real:
+        counter = neighbour if of_neighbour else table
+        return weighed([score(part.measured(counter, 0, source)[0]) for _ in range(runs)])
+
+    return scores
 
 
 def _apart(scores: Sequence[float]) -> float:
