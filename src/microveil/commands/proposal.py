@@ -12,7 +12,6 @@ from microveil.commands.request_lines import (
     method_asked,
     quoted,
     request_for,
-    request_lines,
     written,
 )
 from microveil.errors import MicroveilError, Problems
@@ -205,14 +204,23 @@ def _head(
     unit: str | None,
 ) -> str:
     """Write what comes before the columns."""
-    is_of_units = "unit" in request and look.method is not None and look.method.uses("max_rows")
+
+    def may(argument: str, *, unknown: bool = False) -> bool:
+        return unknown if look.method is None else look.method.uses(argument)
+
+    order = ["method", "partition", "scope", *arguments(), "missing"]
+    names, is_of_units = sorted(request, key=order.index), "unit" in request and may("max_rows")
     may_copy = is_of_units and not look.is_for_rows
     entries = {} if text is None else text.entries
     return text_of(
         "commands/recipe.jinja",
         source="".join(c if c.isprintable() else "?" for c in source),
         is_new=look.is_for_rows,  # no column can be kept beside rows that are nobody's
-        lines=request_lines(request, look.method),
+        lines=[(name, f"{name} = {written(request[name])}") for name in names],
+        asked=request,
+        follows=request.get("scope", Scope.ROW) != Scope.ROW and may("shuffle", unknown=True),
+        counts_missing=look.can("missing"),
+        may_target=may("target") and "target" not in request,
         n_declared=0 if look.accepts else n_declared,
         unit=None if unit is None or "unit" in request else written(unit),
         max_rows=is_of_units and "max_rows" not in request,

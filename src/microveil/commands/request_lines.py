@@ -1,7 +1,7 @@
 """What a proposed recipe asks for above its columns, and values as its TOML has them."""
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -21,45 +21,6 @@ BY_SCOPE: Mapping[Scope, Mapping[str, Any]] = {
 }
 # Of these alone all records of a person are protected together, whatever is covered.
 OF_UNITS = {"method": "laplace"}
-COMMENTS: Mapping[str, str] = {
-    "scope": "what the epsilon must cover, or the request is refused",
-    "k": "how many people share a value at least",
-    "epsilon": "the budget: the smaller, the stronger the promise, and the larger the error",
-    "delta": "the chance left to events that epsilon does not bound: stay far below 1/n,\n"
-    "n the number of records. Take the line out for pure differential\n"
-    "privacy (delta 0), which keeps less of the table.",
-    "partition": 'or "ranking": clusters all of one size, whatever noise they need',
-    "accept": "the file's code lists and missing codes are publicly known",
-    "outside": 'or "clamp": move values outside the bounds to the nearer one',
-    "exact_cells": "clusters of equal values are merged with their neighbours; or\n"
-    '"refuse", or "allow": publish them as they are',
-    "shuffle": 'or "rows"; "columns": each attribute by itself, in random order',
-    "unit": "records with one value of this column are protected together",
-    "max_rows": "how many records one unit has at most, as publicly known",
-}
-BY_METHOD: Mapping[str, str] = {
-    "idp-cbls": "means of people alike, with the least noise: fitted to the clusters",
-    "idp-vector": "means of people alike; one epsilon is shared out over all clusters",
-    "dp-synthetic": "a new table, drawn from noisy counts: its rows are nobody's",
-    "laplace": "each value with noise of its own",
-    "mdav": "means of k people alike over all columns; no noise",
-}
-CLAMPED = 'move values outside the bounds to the nearer one; or "error": refuse,\n'
-CLAMPED += "which shows that there are some"
-MISSING: Mapping[str, str] = {
-    "error": 'cells without a value are refused; or "{other}":\n{meaning}',
-    "keep": 'missing cells stay missing; or "error": refuse them',
-    "protect": 'having no value is a value like another; or "error": refuse it',
-}
-MEANINGS = {
-    "keep": "they stay missing",
-    "protect": "having no value is then a value like another",
-}
-FOLLOWS = """\
-# Each row of the release follows a person, and row scope is not covered: protect prints how many
-# are found again. microveil inspect --scope row proposes a new table, whose rows are nobody's.
-"""
-INDENT, GAP = 25, 27  # where comments stand
 
 
 def method_asked(asked: Mapping[str, Any]) -> Method | None:
@@ -116,44 +77,6 @@ def _of_method(method: Method) -> dict[str, Any]:
     if method.uses("shuffle"):
         found["shuffle"] = False
     return found
-
-
-def request_lines(found: Mapping[str, Any], method: Method | None) -> Iterator[str]:
-    """Yield the lines of what a recipe asks for, each with what it means."""
-    scope = found.get("scope")
-    if scope is not None and scope != Scope.ROW and (method is None or method.uses("shuffle")):
-        yield from FOLLOWS.splitlines()
-    order = ["method", "partition", "scope", *arguments(), "missing"]
-    for name in sorted(found, key=order.index):
-        yield from _line(f"{name} = {written(found[name])}", _comment(name, found, method))
-    if method is not None and method.uses("target") and "target" not in found:
-        comment = "the attribute that the others are to predict, if there is one"
-        yield from _line('# target = "..."', comment)
-    if "population" not in found:
-        comment = "who the people are: a ledger then counts all releases of theirs"
-        yield from _line('# population = "..."', comment)
-
-
-def _comment(name: str, found: Mapping[str, Any], method: Method | None) -> str:
-    value = found[name]
-    if name == "method":
-        return BY_METHOD.get(value, "")
-    if name == "outside" and value == "clamp":
-        return CLAMPED
-    if name == "missing":
-        other = "protect" if method is not None and "missing" in method.can else "keep"
-        return MISSING[value].format(other=other, meaning=MEANINGS[other])
-    if name == "partition" and value != "noise-aware":
-        return ""
-    return COMMENTS.get(name, "")
-
-
-def _line(entry: str, comment: str) -> Iterator[str]:
-    """Write an entry and its comment, over as many lines as that has."""
-    first, *others = comment.split("\n")
-    yield f"{entry:{INDENT - 1}} # {first}" if first else entry
-    for line in others:
-        yield f"{'':{INDENT}}# {line}"
 
 
 def quoted(name: str) -> str:
