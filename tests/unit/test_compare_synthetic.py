@@ -12,7 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 import microveil as mv
 from microveil.compare import compare, running
 from microveil.compare.columns import Measures, loss_of
-from microveil.measures.base import Better, Compared, Measure, Takes
+from microveil.measures.base import NUMBERS as ALL_NUMBERS
+from microveil.measures.base import Better, Compared, Measure
 from microveil.measures.registry import MEASURES
 from microveil.report import comparison_report
 from microveil.report.comparison import comparison_chart
@@ -338,7 +339,7 @@ MOVED = Measure(
     label="change of the first median",
     explanation="0 = the median stayed",
     function=lambda before, after: abs(float(np.median(after[:, 0]) - np.median(before[:, 0]))),
-    takes=Takes.NUMBERS,
+    takes=ALL_NUMBERS,
     needs_pairs=False,
 )
 

@@ -10,7 +10,7 @@ from microveil.compare.grid import Configuration
 from microveil.guarantee import Condition, Scope
 from microveil.guarantee.budget import rounded_up
 from microveil.guarantee.condition import OF_REQUESTS
-from microveil.measures.base import Better, By, Measure, Takes
+from microveil.measures.base import RELEASE, Better, By, Measure
 from microveil.measures.information_loss import LOSS
 from microveil.measures.registry import MEASURES
 from microveil.protect.exact_audit import audit_of
@@ -132,7 +132,7 @@ def without_pairs(measure: Measure) -> bool:
         and measure.by is By.TABLE
         and not measure.needs_pairs
         and measure.asked_by in {"", UNPAIRED}
-        and measure.takes is not Takes.RELEASE
+        and measure.takes is not RELEASE
         and measure.better is not Better.UNCHANGED
     )
 

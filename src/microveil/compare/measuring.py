@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from microveil.compare.columns import UNPAIRED, Measures, of_class, without_pairs
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.measures.analyses import Analyses
-from microveil.measures.base import By, Measure
+from microveil.measures.base import COMPLETE, NUMBER, NUMBERS, By, Measure
 from microveil.measures.learning import (
     F_MAJORITY,
     F_MEASURE,
@@ -24,8 +24,8 @@ from microveil.measures.learning import (
     classification_task,
     text_of_estimator,
 )
+from microveil.measures.opening import Codes, Tables
 from microveil.measures.registry import Attempt, measured
-from microveil.measures.tables import OF_NUMBERS, Codes, Tables
 from microveil.protect.columns import Prepared
 from microveil.schema import Attribute
 from microveil.table import (
@@ -158,7 +158,7 @@ class Analyst:
                 for name, categories in self.listed.items()
             }
         elif unpaired:  # what leaves an attribute out is held against nothing that has it
-            unpaired = [one for one in unpaired if one.takes in OF_NUMBERS]
+            unpaired = [one for one in unpaired if one.takes in (NUMBERS, COMPLETE, NUMBER)]
         whole = self._tables(protected, texts)
         return figures | figures_of(whole, unpaired, lambda _, work: _or_none(work))
 

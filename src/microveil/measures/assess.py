@@ -13,11 +13,11 @@ from microveil.measures.analyses import Analyses, categories_of
 from microveil.measures.anonymity import compare_anonymity
 from microveil.measures.assessment import Assessment
 from microveil.measures.categories import compare_corrected
-from microveil.measures.linkage import Sample
-from microveil.measures.opening import Opened, named, opened, tables_of
+from microveil.measures.linkage import checked_sample
+from microveil.measures.opening import Codes, Opened, Tables, named, opened, tables_of
 from microveil.measures.registry import MEASURES, measured
+from microveil.measures.rules import columns_of
 from microveil.measures.subgroup_margins import subgroup_margins
-from microveil.measures.tables import Codes, Tables
 from microveil.measures.weighted import weights_of
 from microveil.schema import Role
 from microveil.synthesis.measurements import Measurements
@@ -148,7 +148,7 @@ def assess(
     >>> assess(before, {"AGE": np.array([25, 25, 45, 45])}).to_dict()["sse"]
     100.0
     """
-    linked = Sample(size=sample)
+    sample = checked_sample(sample)
     analyses = Analyses.of(
         classes=classes,
         threshold=threshold,
@@ -167,19 +167,25 @@ def assess(
         guarantee=guarantee,
         measurements=measurements,
     )
-    asked = analyses.to_dict() | {"k": k, "linkage": linkage, "sample": linked}
-    asked |= {"rules": _rules(both, rules), "by": _groups(both, by)}
-    _check_pairs(asked, paired=both.paired)
-    weighting = weights_of(both, weights)
-    asked["weights"] = weighting if weighting is not None and weighting.are_usable else None
-    compared = both.attributes(attributes)
-    asked |= _classes(both, analyses)
-    asked["margins"] = partial(
+    compared, weighting = both.attributes(attributes), weights_of(both, weights)
+    margins = partial(
         subgroup_margins,
         names=both.numeric(compared),
         measurements=both.measurements,
         guarantee=both.guarantee,
     )
+    asked = {
+        **analyses.to_dict(),
+        **_classes(both, analyses),
+        "k": k,
+        "linkage": linkage,
+        "sample": sample,
+        "rules": _rules(both, rules),
+        "by": _groups(both, by),
+        "margins": margins,
+        "weights": weighting if weighting is not None and weighting.are_usable else None,
+    }
+    _check_pairs(asked, paired=both.paired)
     tables = tables_of(both, compared, asked)
     if not tables.compared:
         rule = "they have no attribute in common to compare"
@@ -242,7 +248,7 @@ def _rules(both: Opened, rules: Iterable[str] | None) -> tuple[RecordRule, ...] 
     original, protected = both.original, both.protected
     kinds = {} if rules is None else {name: original.kind(name) for name in original.names}
     found = tuple(parse_rule(rule, kinds) for rule in named(rules or ()))
-    for name in {name: None for rule in found for name in rule.columns}:
+    for name in columns_of(found):
         check_columns(protected, [name], "protected")
         if not comparable(kinds[name], protected.kind(name)):
             raise DataError(

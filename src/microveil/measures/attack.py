@@ -12,7 +12,7 @@ from microveil.measures.attacks.membership import closest_record, membership
 from microveil.measures.attacks.outcome import AttackOutcome, AttackReport, Setting
 from microveil.measures.attacks.rows import inference, interval_disclosure, linkability, linkage
 from microveil.measures.attacks.singling_out import singling_out
-from microveil.measures.linkage import Sample
+from microveil.measures.linkage import checked_sample
 from microveil.measures.opening import MOST_CATEGORIES, Opened, coded, named, opened
 from microveil.measures.values import Floats
 from microveil.schema import Role
@@ -145,7 +145,7 @@ def attack(
         neighbours=neighbours,
         confidence=confidence,
         seed=seed,
-        sample=Sample(size=sample, seed=seed),
+        sample=checked_sample(sample),
     )
     outcomes, not_carried_out = _carried_out(setting, roles, paired=both.paired)
     return AttackReport(

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Any, TypeVar
 
 from microveil.measures.values import plain
@@ -15,28 +16,32 @@ INTERVAL = "95 % interval"
 T = TypeVar("T")
 
 
-class Takes(StrEnum):
+@dataclass(frozen=True, slots=True, eq=False)
+class Takes:
     """What a measure's function is given of both tables: float64, NaN where missing."""
 
-    NUMBERS = "all numbers"  # two matrices (n_records, n_attributes)
-    COMPLETE = "all numbers of complete records"  # two matrices without NaN
-    NUMBER = "each attribute of numbers"  # two arrays (n_records,)
-    RANKED = "each attribute of numbers or ranks"  # two arrays (n_records,)
-    TEXT = "each attribute of text"  # two arrays of codes, and the categories they stand for
-    LEVELS = "deciles of numbers and categories"  # two dicts of codes by name, none missing
-    RECORDS = "records of numbers and text"  # two lists of columns, and which of them are codes
-    MIXED = "records of numbers, ranks and categories"  # as above; NaN where a value is missing
-    COLUMNS = "numbers and text"  # two dicts of columns by name: those compared
-    VARIABLES = "columns of the formula"
-    EACH = "each attribute"  # two arrays, of text codes; and whether it is text, or codes
-    SAMPLE = "some records of all attributes"  # two dicts of arrays; who are codes; n_records
-    SUBGROUPS = "all numbers, and columns of the subgroups"  # two matrices, also without attributes
-    RULES = "columns of the rules"
-    RELEASE = "numbers and text of the release"  # one dict: nothing of the original
+    # Of `Tables`, the arguments, None where there is nothing to measure; of each attribute its name
+    # and the arguments.
+    give: Callable[[Any], Any]
+    of_each: bool = False
+    fits: Callable[[Any], bool] = lambda _tables: True  # else the measure is left out
 
 
-# Of these a function is called for each attribute.
-OF_ONE = frozenset({Takes.NUMBER, Takes.RANKED, Takes.TEXT, Takes.EACH})
+def _has_numbers(tables: Any) -> bool:
+    return bool(tables.names)
+
+
+# Two matrices (n_records, n_attributes), and of complete records, without NaN.
+NUMBERS = Takes(lambda own: (own.original, own.protected), fits=_has_numbers)
+COMPLETE = Takes(lambda own: own.complete if len(own.complete[0]) else None, fits=_has_numbers)
+# For each attribute of numbers, or with ranks, two arrays (n_records,).
+NUMBER = Takes(lambda own: own.each_number(), of_each=True, fits=_has_numbers)
+RANKED = Takes(lambda own: chain(own.each_number(), own.ranks.items()), of_each=True)
+# For each attribute of text two arrays of codes, and the categories they stand for.
+TEXT = Takes(lambda own: own.texts.items(), of_each=True)
+# Two dicts of columns of numbers and text by name; of the release alone one.
+COLUMNS = Takes(lambda own: own.columns(own.compared))
+RELEASE = Takes(lambda own: own.columns(own.compared)[1:])
 
 
 class Better(StrEnum):
@@ -113,7 +118,7 @@ class Measure:
     ...     label="change of the median",
     ...     explanation="0 = unchanged",
     ...     function=lambda before, after: np.nanmedian(after) - np.nanmedian(before),
-    ...     takes=Takes.NUMBER,
+    ...     takes=NUMBER,
     ...     needs_pairs=False,
     ...     by=By.ATTRIBUTE,
     ...     better=Better.ZERO,
@@ -155,7 +160,7 @@ class Measure:
     compared: Compared | None = None
 
     def __post_init__(self) -> None:
-        if not self.custodian and self.takes is not Takes.RELEASE:
+        if not self.custodian and self.takes is not RELEASE:
             raise ValueError(f"measure {self.id}: what sees the original is the custodian's")
         use = self.compared
         if use is None:
@@ -227,7 +232,7 @@ class Measured:
         """The figures by attribute or class."""
         if self.result is None:
             return {}
-        if self.measure.takes in OF_ONE:
+        if self.measure.takes.of_each:
             found = {name: self.measure.figure(part) for name, part in self.result.items()}
         else:
             found = self.measure.figure(self.result)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.measures.base import Better, By, Group, Measure, Takes
+from microveil.measures.base import TEXT, Better, By, Group, Measure
 from microveil.measures.opening import Opened
 from microveil.measures.values import Floats, Whole
 from microveil.noise.shares import CorrectedShares, PosteriorOdds, posterior_odds
@@ -68,7 +68,7 @@ def _compared(
 _measure = partial(
     Measure,
     function=_compared,
-    takes=Takes.TEXT,
+    takes=TEXT,
     needs_pairs=True,
     by=By.ATTRIBUTE,
     group=Group(title="Categories"),

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from microveil.measures.base import Better, Figure, Group, Measure, Takes
 from microveil.measures.estimates import Estimate, in_percent, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
+from microveil.measures.opening import Tables
 from microveil.measures.values import Flags, Floats, drawn
+from microveil.table import Column
 
 # Of more records than this a random sample stands for the original, and of more rows or people
 # than this a random sample is asked.
@@ -90,6 +92,13 @@ def closest_records(
     )
 
 
+def _records(tables: Tables) -> tuple[list[Column], list[Column], Flags]:
+    """Return the columns of numbers, and codes of text, and which are codes."""
+    codes = [[both[side] for both in tables.texts.values()] for side in (0, 1)]
+    before, after = [*tables.original.T, *codes[0]], [*tables.protected.T, *codes[1]]
+    return before, after, np.repeat([False, True], [len(tables.names), len(tables.texts)])
+
+
 def _sample(
     columns: Sequence[NDArray[Any]], is_category: Flags, most: int, random: np.random.Generator
 ) -> tuple[Floats, int]:
@@ -118,7 +127,7 @@ def _median(found: ClosestRecords) -> Figure:
 _measure = partial(
     Measure,
     function=closest_records,
-    takes=Takes.RECORDS,
+    takes=Takes(_records),
     needs_pairs=False,
     group=CLOSEST_RECORDS,
     entry="closest_records",

@@ -1,7 +1,7 @@
 """Which columns fare worst: by what people compute of them, and by their distribution."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 
 from microveil.measures.base import By, Group, Measure, Measured, Takes, figures
 from microveil.measures.goodness_of_fit import merged_sums
+from microveil.measures.opening import Tables, present_codes
 from microveil.measures.values import Floats
 from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order
@@ -150,6 +151,14 @@ def _column_move(
     return move_of_shares(*(np.bincount(side, minlength=size) / len(side) for side in codes))
 
 
+def _each(tables: Tables) -> Iterator[tuple[str, tuple[Floats, Floats, bool, bool]]]:
+    """Go through the columns of both tables; and whether they are text, and in no order."""
+    for name, sides in tables.each_number():
+        yield name, (*sides, False, name in tables.nominal)
+    for name, codes in tables.texts.items():
+        yield name, (present_codes(codes, 0), present_codes(codes, 1), True, True)
+
+
 def moved_most(moves: Mapping[str, ColumnMove]) -> str:
     """Name the columns whose mean, spread and share of the commonest value moved most, if any."""
     found: dict[str, list[str]] = {}
@@ -196,7 +205,7 @@ LARGEST_MOVE = Measure(
     explanation="0 = unchanged",
     scale="as a share of the original's",
     function=_column_move,
-    takes=Takes.EACH,
+    takes=Takes(_each, of_each=True),
     needs_pairs=False,
     by=By.ATTRIBUTE,
     figure=attrgetter("score"),

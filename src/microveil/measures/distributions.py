@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import By, Compared, Group, Measure, Takes
+from microveil.measures.opening import Tables
 from microveil.measures.values import Floats, Whole, plain
 from microveil.table.sorting import InOrder
 from microveil.table.threads import in_threads
@@ -95,6 +96,23 @@ class TotalVariation:
         }
 
 
+def levels_of(tables: Tables) -> tuple[dict[str, Levels], dict[str, Levels]]:
+    """Cut numbers at deciles, and take text as codes, by attribute."""
+    of_numbers = in_threads(
+        lambda a: decile_levels(tables.original[:, a], tables.protected[:, a]),
+        range(len(tables.names)),
+        tables.original.size,
+    )
+    found = dict(zip(tables.names, of_numbers, strict=True))
+    for name, (before, after, categories) in tables.texts.items():
+        if len(categories) <= 1 << 8:
+            found[name] = before.astype(np.uint8), after.astype(np.uint8)
+        else:
+            found[name] = before.astype(np.uint16), after.astype(np.uint16)
+    one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
+    return one, other
+
+
 def total_variation(
     original: Mapping[str, Levels], protected: Mapping[str, Levels]
 ) -> TotalVariation:
@@ -128,7 +146,7 @@ DISTRIBUTIONS = Group(title="Distributions")
 _variation = partial(
     Measure,
     function=total_variation,
-    takes=Takes.LEVELS,
+    takes=Takes(levels_of),
     needs_pairs=False,
     explanation="0 = alike, 1 = apart",
     highest=1.0,

@@ -31,7 +31,7 @@ from microveil.measures.key_figures import (
     most_moved,
     strongest_linkage,
 )
-from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage, Sample
+from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
 from microveil.measures.opening import Opened, tables_of, usable
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.relations import MOST_COLUMNS, PAIRS_KEPT, Relations, sampled_records
@@ -188,7 +188,7 @@ def _measured(
     both: Opened, names: Sequence[str], measures: Sequence[Measure]
 ) -> dict[str, Measured]:
     """Take measures of attributes; numbers that none can be taken of are missing."""
-    tables = tables_of(both, names, {"sample": Sample(size=SAMPLED)}, masked=True)
+    tables = tables_of(both, names, {"sample": SAMPLED}, masked=True)
     return measured(tables, measures)
 
 

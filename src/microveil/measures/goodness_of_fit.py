@@ -16,7 +16,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 
 from microveil.kernels import sorted_values as kernel
-from microveil.measures.base import By, Measure, Takes
+from microveil.measures.base import NUMBER, RANKED, By, Measure
 from microveil.measures.distributions import DISTRIBUTIONS, decile_ends
 from microveil.measures.values import Floats, as_json, plain
 from microveil.table.blocks import SMALLEST_VARIANCE, mean_and_variance
@@ -243,7 +243,7 @@ def _sorted_error(found: Mapping[str, Distributions]) -> float:
 _measure = partial(
     Measure, function=compare_distributions, needs_pairs=False, by=By.ATTRIBUTE, group=DISTRIBUTIONS
 )
-_test = partial(_measure, takes=Takes.RANKED)
+_test = partial(_measure, takes=RANKED)
 _further = partial(_test, tabulated=False, entry="goodness_of_fit")
 
 # By which the worst attribute is known.
@@ -261,7 +261,7 @@ SORTED_ERROR = _measure(
     label="sorted-column error",
     scale="per variance, mean over attributes of numbers",
     explanation="0 = alike",
-    takes=Takes.NUMBER,
+    takes=NUMBER,
     by=By.TABLE,
     figure=_sorted_error,
 )
@@ -295,7 +295,7 @@ MEASURES = (
         label="Wasserstein distance over the standard deviation",
         short="Wasserstein",
         explanation="0 = alike",
-        takes=Takes.NUMBER,
+        takes=NUMBER,
         figure=lambda found: found.wasserstein,
     ),
     SORTED_ERROR,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import Better, By, Compared, Group, Measure, Takes
+from microveil.measures.base import NUMBERS, Better, By, Compared, Group, Measure
 from microveil.measures.values import Floats, Whole, plain
 from microveil.table.blocks import Matrix, means_and_variances, over_blocks, summed, varying
 
@@ -68,9 +68,7 @@ def errors_of(original: Matrix, protected: Matrix) -> Errors:
 
 
 INFORMATION_LOSS = Group(title="Information loss")
-_of_cells = partial(
-    Measure, function=errors_of, takes=Takes.NUMBERS, in_blocks=True, needs_pairs=True
-)
+_of_cells = partial(Measure, function=errors_of, takes=NUMBERS, in_blocks=True, needs_pairs=True)
 _loss = partial(_of_cells, group=INFORMATION_LOSS)
 
 # The one that risks are held against.

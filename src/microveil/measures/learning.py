@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.measures.base import (
+    COLUMNS,
     Better,
     By,
     Compared,
@@ -24,7 +25,6 @@ from microveil.measures.base import (
     Group,
     Measure,
     Measured,
-    Takes,
     figures,
     result_in,
 )
@@ -328,7 +328,7 @@ def _protected(found: ClassificationComparison) -> dict[str, Figure]:
 _measure = partial(
     Measure,
     function=compare_classification,
-    takes=Takes.COLUMNS,
+    takes=COLUMNS,
     needs_pairs=False,  # without pairs a release is learnt from with classes of its own
     by=By.CLASS,
     highest=1.0,

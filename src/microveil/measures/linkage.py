@@ -16,13 +16,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.errors import RequestError
 from microveil.kernels import mixed_linkage as kernel
-from microveil.measures.base import Compared, Figure, Group, Measure, Measured, Takes, figures
+from microveil.measures.base import (
+    COMPLETE,
+    Compared,
+    Figure,
+    Group,
+    Measure,
+    Measured,
+    Takes,
+    figures,
+)
 from microveil.measures.nearest import (
     LEAF_SIZE,
     Scale,
@@ -31,8 +40,17 @@ from microveil.measures.nearest import (
     own_distances,
     reciprocal_variances,
 )
+from microveil.measures.opening import Tables
 from microveil.measures.values import Flags, Floats, Whole, drawn
-from microveil.table.blocks import Matrix, average_ranks, blocks_of
+from microveil.protect.reading import whole_number
+from microveil.table import Numbers
+from microveil.table.blocks import (
+    AttributeMatrix,
+    Matrix,
+    average_ranks,
+    blocks_of,
+    lacks_some,
+)
 from microveil.table.threads import in_threads
 from microveil.text.document import Block
 
@@ -46,26 +64,20 @@ QUERIES_PER_TASK = 256
 PIECE_RECORDS = 1 << 18
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """Which records are looked for among all."""
+def checked_sample(size: Any) -> int | None:
+    """Read how many records are looked for; None leaves that to their number."""
+    rule, remedy = "it must be a whole number of 1 or more", f"pass sample={SAMPLED}"
+    read = whole_number(rule, f"{remedy} (--sample {SAMPLED})", 1)
+    return None if size is None else int(read(size, "sample"))
 
-    # So many, drawn at random without replacement, or all where there are no more. By default all
-    # of up to 50,000, and of more 10,000.
-    size: int | None = None
-    # Decides which: the same seed, the same records. No secret from whoever holds the original.
-    seed: int = 0
 
-    def __post_init__(self) -> None:
-        whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
-        if self.size is not None and not (whole and self.size >= 1):
-            rule = "it must be a whole number of 1 or more"
-            raise RequestError("sample", rule, f"pass sample={SAMPLED} (--sample {SAMPLED})")
+def sampled(n_records: int, size: int | None = None, seed: int = 0) -> Positions:
+    """Return the positions of the records to look for: so many, or as many as the limits say.
 
-    def positions(self, n_records: int) -> Positions:
-        """Return the positions of the records to look for, ascending."""
-        size = self.size or (n_records if n_records <= MOST_RECORDS else SAMPLED)
-        return drawn(n_records, size, np.random.Generator(np.random.PCG64(self.seed)))
+    The same seed takes the same records: no secret from whoever holds the original.
+    """
+    most = size or (n_records if n_records <= MOST_RECORDS else SAMPLED)
+    return drawn(n_records, most, np.random.Generator(np.random.PCG64(seed)))
 
 
 def _records(table: Matrix, rows: Positions | slice, is_category: Flags) -> Floats:
@@ -133,14 +145,14 @@ class RecordLinkage:
 
 
 def record_linkage(
-    original: Matrix, protected: Matrix, *, sample: Sample | None = None
+    original: Matrix, protected: Matrix, *, sample: int | None = None
 ) -> RecordLinkage:
     """Measure record linkage in raw units, as the paper does; no cell is missing."""
     return _linked(original, protected, sample, _raw(original))
 
 
 def record_linkage_standardised(
-    original: Matrix, protected: Matrix, *, sample: Sample | None = None
+    original: Matrix, protected: Matrix, *, sample: int | None = None
 ) -> RecordLinkage:
     """Measure it in units of the original's deviations; what is constant counts as 0."""
     scale = replace(_raw(original), weights=reciprocal_variances(original))
@@ -148,7 +160,7 @@ def record_linkage_standardised(
 
 
 def record_linkage_by_rank(
-    original: Matrix, protected: Matrix, *, sample: Sample | None = None
+    original: Matrix, protected: Matrix, *, sample: int | None = None
 ) -> RecordLinkage:
     """Measure it between ranks within either table, so that noise must change their order."""
     ranks = average_ranks(original), average_ranks(protected)
@@ -156,7 +168,7 @@ def record_linkage_by_rank(
 
 
 def record_linkage_mixed(
-    original: Matrix, protected: Matrix, is_category: Flags, *, sample: Sample | None = None
+    original: Matrix, protected: Matrix, is_category: Flags, *, sample: int | None = None
 ) -> RecordLinkage:
     """Measure it over numbers and ranks, NaN where missing, and codes of categories."""
     weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
@@ -173,6 +185,28 @@ def record_linkage_mixed(
     return _linked(original, protected, sample, scale)
 
 
+def _mixed(tables: Tables) -> tuple[AttributeMatrix, AttributeMatrix, Flags]:
+    """Return numbers, ranks of text that has an order, and codes of other text."""
+    sides = []
+    for side, matrix in enumerate((tables.original, tables.protected)):
+        if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
+            columns = [*matrix.numbers]  # none is made anew
+        else:
+            columns = [Numbers(values=column, missing=None) for column in matrix.T]
+        for name, (*codes, _) in tables.texts.items():
+            columns.append(Numbers(values=tables.ranks.get(name, codes)[side], missing=None))
+        sides.append(AttributeMatrix(numbers=columns))
+    is_category = [name in tables.nominal for name in tables.names]
+    is_category += [name not in tables.ranks for name in tables.texts]
+    return sides[0], sides[1], np.array(is_category)
+
+
+def _is_mixed(tables: Tables) -> bool:
+    """Say whether records are more than numbers that all of them have."""
+    sides = tables.original, tables.protected
+    return bool(tables.texts or tables.nominal) or any(map(lacks_some, sides))
+
+
 def candidate_counts(original: Floats, protected: Floats) -> Whole:
     """Count the originals tied as nearest in raw units, 0 without the true one: the custodian's."""
     return candidates(original, protected, np.arange(len(original)), _raw(original))
@@ -184,11 +218,9 @@ def _raw(table: Matrix) -> Scale:
     return Scale(is_category=nothing > 0, weights=nothing + 1, gaps=nothing)
 
 
-def _linked(
-    original: Matrix, protected: Matrix, sample: Sample | None, scale: Scale
-) -> RecordLinkage:
+def _linked(original: Matrix, protected: Matrix, sample: int | None, scale: Scale) -> RecordLinkage:
     """Link the protected records of a sample, and summarise: the expected share of right links."""
-    chosen = (sample or Sample()).positions(len(original))
+    chosen = sampled(len(original), sample)
     counts = candidates(original, protected, chosen, scale)
     sizes, n_linked = np.unique(counts[counts > 0], return_counts=True)
     n_links = math.fsum(n_linked / sizes)
@@ -244,7 +276,7 @@ _measure = partial(
 )
 _linkage = partial(
     _measure,
-    takes=Takes.COMPLETE,
+    takes=COMPLETE,
     figure=_figure,
     arguments=("sample",),
     compared=Compared(on_frontier=True, baseline=CHANCE),
@@ -271,7 +303,7 @@ MEASURES = (
     _measure(
         id="record_linkage_mixed",
         function=record_linkage_mixed,
-        takes=Takes.MIXED,
+        takes=Takes(_mixed, fits=_is_mixed),
         label="record linkage over all attributes",
         short="all attributes",
         figure=_figure,
@@ -279,7 +311,7 @@ MEASURES = (
     ),
     _measure(
         id=CHANCE,
-        takes=Takes.COMPLETE,
+        takes=COMPLETE,
         function=lambda original, _: 100.0 / len(original),
         label="record linkage by chance",
         short="by chance",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from microveil.kernels import ranking as kernel
-from microveil.measures.base import Better, By, Figure, Group, Measure, Takes
+from microveil.measures.base import NUMBERS, Better, By, Figure, Group, Measure
 from microveil.measures.values import Floats, as_json, plain
 from microveil.table.blocks import (
     SMALLEST_VARIANCE,
@@ -194,7 +194,7 @@ def by_name(found: Any, names: Sequence[str], *moments: str) -> dict[str, dict[s
 
 MOMENTS = Group(title="Means and variances")
 CORRELATIONS = Group(title="Correlations")
-_measure = partial(Measure, takes=Takes.NUMBERS, in_blocks=True, needs_pairs=False)
+_measure = partial(Measure, takes=NUMBERS, in_blocks=True, needs_pairs=False)
 _closer = partial(_measure, better=Better.UNCHANGED, explanation="closer is better")
 _moment = partial(
     _closer,

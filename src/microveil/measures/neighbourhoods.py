@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microveil.kernels import sorted_values as kernel
-from microveil.measures.base import Better, By, Group, Measure, Takes
+from microveil.measures.base import NUMBER, Better, By, Group, Measure
 from microveil.measures.values import Floats, Whole
 from microveil.partition import intervals
 
@@ -122,7 +122,7 @@ MEASURES = (
         explanation="k or more are asked for",
         function=_counted,
         figure=lambda found: float(found.observed.min()),
-        takes=Takes.NUMBER,
+        takes=NUMBER,
         needs_pairs=False,
         by=By.ATTRIBUTE,
         better=Better.HIGHER,

@@ -1,9 +1,9 @@
 """A table and its release, opened to be held against each other, with what lies beside them."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from microveil.errors import DataError, FileError
 from microveil.files import FORMATS
 from microveil.guarantee import Guarantee
-from microveil.measures.tables import Codes, Tables
-from microveil.measures.values import Floats
+from microveil.measures.base import Measure
+from microveil.measures.values import Flags, Floats
 from microveil.protect.recipe import roles_of_recipe
 from microveil.protect.release import Release
 from microveil.schema import Kind, Role, Source
@@ -28,13 +28,23 @@ from microveil.table import (
     open_beside,
     open_table,
 )
-from microveil.table.blocks import LARGEST_VALUE, AttributeMatrix, Matrix, largest_of
+from microveil.table.blocks import (
+    LARGEST_VALUE,
+    AttributeMatrix,
+    Matrix,
+    lacks_some,
+    largest_of,
+    over_blocks,
+)
 from microveil.table.table import coded_words
 
 # What measurements.json repeats of the guarantee.
 SAME_IN_BOTH = ("method", "n_records", "epsilon", "delta", "rho")
 # Text of more different values is left out: hardly any are categories.
 MOST_CATEGORIES = 1000
+Columns = dict[str, Column]
+# Of an attribute of text: the codes before and after, and the categories they stand for.
+Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
 
 
 def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
@@ -190,6 +200,93 @@ def opened(
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tables:
+    """The original and the release, and what is asked of them."""
+
+    names: tuple[str, ...]  # the attributes of numbers
+    # Reads columns of both tables by their names.
+    columns: Callable[[Iterable[str]], tuple[Columns, Columns]]
+    # Their values, NaN where missing; as many records in both only where they are paired.
+    original: Matrix
+    protected: Matrix
+    paired: bool = True
+    # The attributes of text that are compared; a missing cell is a category of its own.
+    texts: Mapping[str, Codes] = field(default_factory=dict)
+    # Of those whose categories have an order, each record's rank; NaN where it has none.
+    ranks: Mapping[str, tuple[Column, Column]] = field(default_factory=dict)
+    nominal: frozenset[str] = frozenset()  # attributes of numbers that are categories in no order
+    asked: Mapping[str, Any] = field(default_factory=dict)  # by argument
+    _known: dict[Any, Any] = field(default_factory=dict, init=False)  # what measures share
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The attributes compared: of numbers, then of text."""
+        return (*self.names, *self.texts)
+
+    @cached_property
+    def complete(self) -> tuple[Matrix, Matrix]:
+        """The records without a missing cell in either table."""
+        if not (lacks_some(self.original) or lacks_some(self.protected)):
+            return self.original, self.protected
+
+        def lacks(rows: slice) -> Flags:
+            either = np.isnan(self.original[rows]) | np.isnan(self.protected[rows])
+            return np.asarray(either.any(axis=1))
+
+        missing = np.concatenate(over_blocks(lacks, len(self.original)))
+        if not missing.any():
+            return self.original, self.protected
+        present = np.flatnonzero(~missing)
+        before, after = (
+            side.taken(present) if isinstance(side, AttributeMatrix) else side[present]
+            for side in (self.original, self.protected)
+        )
+        return before, after
+
+    def each_number(self) -> Iterator[tuple[str, tuple[Column, Column]]]:
+        """Go through the attributes of numbers, each made when it is come to."""
+        for a, name in enumerate(self.names):
+            yield name, (self.original[:, a], self.protected[:, a])
+
+    def takes_part(self, measure: Measure) -> bool:
+        """Whether a measure is asked for, and has the pairs and the numbers that it needs."""
+        if measure.asked_by:
+            given = self.asked.get(measure.asked_by)
+            if given is None or given is False:
+                return False
+        if not measure.takes.fits(self):
+            return False
+        return self.paired or not measure.needs_pairs
+
+    def result_of(self, measure: Measure) -> Any:
+        """Call a measure's function, once for all of it; None where there is nothing to take."""
+        more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
+        call, takes = partial(measure.function, **more), measure.takes
+        if takes.of_each:
+            found = {}
+            for name, given in takes.give(self):
+                key: Any = measure.function, measure.arguments, name
+                if key not in self._known:
+                    self._known[key] = call(*given)
+                found[name] = self._known[key]
+            return {name: one for name, one in found.items() if one is not None}
+        key = measure.function, measure.arguments, takes
+        if key not in self._known:
+            taken = takes.give(self)
+            if taken is not None and not measure.in_blocks:
+                taken = tuple(one[:] if isinstance(one, AttributeMatrix) else one for one in taken)
+            self._known[key] = None if taken is None else call(*taken)
+        return self._known[key]
+
+
+def present_codes(codes: Codes, side: int) -> Column:
+    """Return one table's codes of text as numbers; NaN where a cell is missing."""
+    *sides, categories = codes
+    missing = categories.index("") if "" in categories else -1
+    return np.where(sides[side] == missing, np.nan, sides[side])
+
+
 def tables_of(
     both: Opened, names: Iterable[str], asked: Mapping[str, Any], *, masked: bool = False
 ) -> Tables:
@@ -270,7 +367,7 @@ def _ranks(codes: Codes, words: Sequence[str]) -> tuple[Column, Column]:
     return ranks[before], ranks[after]
 
 
-def _columns(both: Opened, names: Iterable[str]) -> tuple[dict[str, Column], dict[str, Column]]:
+def _columns(both: Opened, names: Iterable[str]) -> tuple[Columns, Columns]:
     """Read columns of both tables."""
     wanted, sides = list(names), (both.original, both.protected)
     both.check(wanted)

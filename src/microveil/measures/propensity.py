@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microveil.errors import DataError
-from microveil.measures.base import Compared, Figure, Group, Measure, Takes
+from microveil.measures.base import COLUMNS, Compared, Figure, Group, Measure
 from microveil.measures.models import (
     Attributes,
     basis_of,
@@ -162,7 +162,7 @@ def _standardised(column: Floats) -> Floats:
 _measure = partial(
     Measure,
     function=propensity,
-    takes=Takes.COLUMNS,
+    takes=COLUMNS,
     needs_pairs=False,
     group=Group(
         title="Propensity: whether a logistic regression tells protected from original records",

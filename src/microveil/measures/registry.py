@@ -23,7 +23,7 @@ from microveil.measures import (
     weighted,
 )
 from microveil.measures.base import Measure, Measured
-from microveil.measures.tables import Tables
+from microveil.measures.opening import Tables
 from microveil.table import Table, column_of
 
 # In the order of the entries of an assessment.

@@ -243,7 +243,7 @@ MEASURES = (
         scale="mean overlap of 95 % intervals",
         function=compare_regressions,
         figure=attrgetter("mean_overlap"),
-        takes=Takes.VARIABLES,
+        takes=Takes(lambda own: own.columns(parse_formula(own.asked["formula"]).attributes)),
         needs_pairs=False,
         # Intervals that are apart overlap by less than nothing, without limit.
         lowest=-math.inf,

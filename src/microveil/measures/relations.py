@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from microveil.measures.base import Better, Group, Measure, Measured, Takes, figures, result_in
 from microveil.measures.distributions import decile_levels
 from microveil.measures.moments import rank_correlations
+from microveil.measures.opening import Columns, Tables, present_codes
 from microveil.measures.values import Floats, Whole, drawn
 from microveil.table.threads import in_threads
 from microveil.text import shortened
@@ -120,6 +121,22 @@ def sampled_records(n_records: int) -> Whole | None:
     if n_records <= SAMPLED:
         return None
     return drawn(n_records, SAMPLED, np.random.Generator(np.random.PCG64(0)))
+
+
+def _sampled(tables: Tables) -> tuple[Columns, Columns, Collection[str], int]:
+    """Return the records of both tables in which relations are looked for."""
+    sides = []
+    for side, table in enumerate((tables.original, tables.protected)):
+        chosen = sampled_records(len(table))
+        rows = slice(None) if chosen is None else chosen
+        taken = table[rows]
+        found = {name: taken[:, a] for a, name in enumerate(tables.names)}
+        for name, codes in tables.texts.items():
+            ranks = tables.ranks.get(name)
+            found[name] = present_codes(codes, side)[rows] if ranks is None else ranks[side][rows]
+        sides.append(found)
+    nominal = tables.nominal | (tables.texts.keys() - tables.ranks.keys())
+    return sides[0], sides[1], nominal, len(tables.original)
 
 
 def _compared(
@@ -234,7 +251,7 @@ PAIRS_KEPT = Measure(
     unit="%",
     highest=100.0,
     function=_compared,
-    takes=Takes.SAMPLE,
+    takes=Takes(_sampled),
     needs_pairs=False,
     better=Better.HIGHER,
     figure=attrgetter("percent_kept"),

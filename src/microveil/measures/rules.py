@@ -1,7 +1,7 @@
 """Rules between columns, and how many records break them before and after protection."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,11 @@ class RuleOutcome:
         """Return the outcome as plain values."""
         sides = {"original": self.original.to_dict(), "protected": self.protected.to_dict()}
         return {"rule": str(self.rule), **sides}
+
+
+def columns_of(rules: Iterable[RecordRule]) -> list[str]:
+    """Name the columns of rules, each once."""
+    return list(dict.fromkeys(name for rule in rules for name in rule.columns))
 
 
 def check_rules(
@@ -108,7 +113,7 @@ MEASURES = (
         explanation="closer to the original's keeps the rule",
         function=check_rules,
         figure=_shares,
-        takes=Takes.RULES,
+        takes=Takes(lambda own: own.columns(columns_of(own.asked["rules"]))),
         needs_pairs=False,
         highest=1.0,
         better=Better.UNCHANGED,

@@ -227,7 +227,7 @@ MEASURES = (
         explanation="0 = unchanged",
         function=compare_subgroups,
         figure=attrgetter("largest_change"),
-        takes=Takes.SUBGROUPS,
+        takes=Takes(lambda own: (own.original, own.protected)),
         needs_pairs=False,
         highest=1.0,
         group=Group(title="Subgroups", show=_show),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.base import Better, By, Group, Measure, Measured, Takes, figures
+from microveil.measures.base import NUMBERS, TEXT, Better, By, Group, Measure, Measured, figures
 from microveil.measures.moments import before_and_after, by_name
 from microveil.measures.opening import Opened
 from microveil.measures.values import Floats, plain
@@ -229,7 +229,7 @@ _measure = partial(
 _moment = partial(
     _measure,
     function=_compared_moments,
-    takes=Takes.NUMBERS,
+    takes=NUMBERS,
     in_blocks=True,
     better=Better.UNCHANGED,
     explanation="closer is better",
@@ -264,7 +264,7 @@ MEASURES = (
         short="TV",
         explanation="0 = alike, 1 = apart",
         function=compare_weighted_shares,
-        takes=Takes.TEXT,
+        takes=TEXT,
         figure=attrgetter("weighted_total_variation"),
         highest=1.0,
         entry="weighted_shares",

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.estimates import Estimate, excess, percent, success_rate
-from microveil.measures.linkage import Sample
 from microveil.measures.nearest import Rows, standard_weights
 from microveil.measures.values import Flags, Floats, as_json, drawn
 from microveil.text import listed, shortened
@@ -202,7 +201,7 @@ class Setting:
     neighbours: int = 1
     confidence: float = 0.95
     seed: int = 0
-    sample: Sample = Sample()  # noqa: RUF009 -- it is frozen
+    sample: int | None = None
 
     def of(self, names: Sequence[str]) -> "Setting":
         """Return the tables with some attributes alone."""

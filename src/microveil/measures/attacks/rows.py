@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from microveil.measures.attacks.outcome import AttackOutcome, Setting, arranged
 from microveil.measures.estimates import Estimate, success_rate
-from microveil.measures.linkage import candidates
+from microveil.measures.linkage import candidates, sampled
 from microveil.measures.nearest import Scale, standard_weights
 from microveil.measures.values import Flags, Floats, Whole
 from microveil.table.blocks import average_ranks
@@ -32,7 +32,7 @@ def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) ->
     """Link people to the nearest released row: success is 1/|G| where their own is in G."""
     own = setting.pairs(known)
     people, rows, is_category = own.original, own.protected, own.is_category
-    chosen = setting.sample.positions(len(people))
+    chosen = sampled(len(people), setting.sample, setting.seed)
     found = 0.0
     if len(people):
         if by_rank:
