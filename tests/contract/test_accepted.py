@@ -243,4 +243,6 @@ def test_spark_refuses_what_it_would_not_take_from_the_file(tmp_path):
     (tmp_path / "recipe.toml").write_text('accept = "file"\n', encoding="utf-8")
     for arguments, recipe in (({"accept": "file"}, None), ({}, tmp_path / "recipe.toml")):
         with pytest.raises(mv.RequestError, match="accept: Spark does not pass on"):
-            release_in_spark(tmp_path / "people.parquet", arguments, recipe, print)
+            release_in_spark(
+                tmp_path / "people.parquet", recipe=recipe, progress=print, **arguments
+            )

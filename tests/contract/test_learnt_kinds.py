@@ -65,7 +65,7 @@ def with_cells(table, **cells):
 
 
 def planned_of(path, **asked):
-    source, said = asked_of(path, {**BUDGET, **asked}, progress=lambda _step: None)
+    source, said = asked_of(path, **{**BUDGET, **asked}, progress=lambda _step: None)
     return plan_of(settle(labelled(source), said))
 
 
@@ -315,7 +315,7 @@ def test_cells_of_a_workbook_are_read_one_by_one(tmp_path):
     for number, one in enumerate((frame, odd)):
         path = tmp_path / f"{number}.xlsx"
         one.write_excel(path)
-        source, _ = asked_of(path, BUDGET, progress=lambda _step: None)
+        source, _ = asked_of(path, **BUDGET, progress=lambda _step: None)
         assert [*source.untyped] == ["AGE", "SINCE", "TOWN"]
         cells = source.frame["SINCE"].to_list()
         assert cells[1:] == table["SINCE"][1:]
@@ -342,7 +342,7 @@ def test_a_labelled_table_says_which_columns_are_untyped(tmp_path):
     path = written(tmp_path, people())
     assert mv.read(path).untyped == {}
     asked = {**BUDGET, "types": {"AGE": "whole number"}}
-    source, _ = asked_of(path, asked, progress=lambda _step: None)
+    source, _ = asked_of(path, **asked, progress=lambda _step: None)
     table = labelled(source)
     assert [*table.untyped] == [name for name in NAMES if name != "AGE"]
     assert table.frame.schema["AGE"] == pl.Int64
@@ -394,7 +394,7 @@ def test_inspect_leaves_nothing_to_type_and_its_recipe_learns_kinds(tmp_path):
     assert not proposed.left
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(proposed.text)
-    source, said = asked_of(path, {}, recipe=recipe, progress=lambda _step: None)
+    source, said = asked_of(path, recipe=recipe, progress=lambda _step: None)
     planned = plan_of(settle(labelled(source), said))
     assert all(part.kinds is not None for part in planned.synthetic.attributes)
     done = run("inspect", "people.csv", "--epsilon", "3", "--delta", "1e-9", folder=tmp_path)

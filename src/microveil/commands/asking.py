@@ -46,7 +46,6 @@ Recipe = str | Path | Mapping[str, Any] | None
 
 def asked_of(
     path: str | Path,
-    arguments: Mapping[str, Any],
     *,
     recipe: Recipe = None,
     bounds_alpha: float | None = None,
@@ -56,8 +55,9 @@ def asked_of(
     beside: Path | None = None,
     typed: bool = False,
     progress: Progress,
+    **arguments: Any,
 ) -> tuple[SourceFile, dict[str, Any]]:
-    """Read a file, and what is asked of it: recipe and arguments in one.
+    """Read a file, and what is asked of it: recipe and arguments of `protect` in one.
 
     ``calculated`` names columns that are calculated with though they are not protected. A table
     that would not fit is lazy where there is a folder ``beside``, for columns to wait in. ``typed``
@@ -219,13 +219,6 @@ def declared_missing(asked: Mapping[str, Any]) -> dict[str, Any]:
 def codes_of(asked: Mapping[str, Any]) -> MissingCodes:
     """Read of arguments what stands for a missing value."""
     return MissingCodes.of(**declared_missing(asked))
-
-
-def apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Divide what is said of the file from what is asked of its table."""
-    of_file = ("recipe", "bounds_alpha", "decimals_from_data", "text")
-    rest = {name: value for name, value in arguments.items() if name not in of_file}
-    return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
 
 
 def read_with_codes(

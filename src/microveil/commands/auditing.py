@@ -8,7 +8,7 @@ from typing import Any
 from microveil.audit.advice import Advice, advice_and_plan
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
 from microveil.audit.exact import audit
-from microveil.commands.asking import apart, asked_of, text_of_recipe
+from microveil.commands.asking import asked_of, text_of_recipe
 from microveil.commands.custodians import original_of, request_of
 from microveil.errors import stands_alone
 from microveil.files.labelled import labelled
@@ -31,7 +31,7 @@ def audit_file(
     **arguments: Any,
 ) -> tuple[Audit, EmpiricalAudit | None]:
     """Audit what `protect_file` would release; with ``runs`` make the empirical audit too."""
-    source, asked = asked_of(path, progress=progress, **apart(arguments))
+    source, asked = asked_of(path, progress=progress, **arguments)
     progress("auditing")
     table = labelled(source)
     found = audit(table, **asked)
@@ -54,7 +54,7 @@ def audit_release(
     released_by = request_of(folder)
     path = original_of(folder, released_by) if original is None else original
     text = text_of_recipe(released_by.recipe, text)
-    source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
+    source, asked = asked_of(path, text=text, progress=progress, **released_by.asked)
     released_by.check_table(source.path, source.digest)
     progress("auditing")
     table = labelled(source)
@@ -76,6 +76,6 @@ def foresee_file(
     path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
 ) -> tuple[Advice, Plan]:
     """Say what to expect of `protect_file`, and plan it: both depend on the data."""
-    source, asked = asked_of(path, progress=progress, **apart(arguments))
+    source, asked = asked_of(path, progress=progress, **arguments)
     progress("weighing")
     return advice_and_plan(labelled(source), asked)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from microveil.commands.asking import apart, asked_of
+from microveil.commands.asking import asked_of
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened
 from microveil.errors import stands_alone
@@ -37,7 +37,7 @@ def compare_file(
         typed=True,
         progress=lambda _step: None,
         calculated=Analyses.of(**analysed).columns,
-        **apart(arguments),
+        **arguments,
     )
     asked.pop("method", None)
     found = compare(

@@ -10,7 +10,6 @@ import polars
 
 from microveil.audit.advice import strongest_linkage
 from microveil.commands.asking import (
-    apart,
     asked_of,
     codes_of,
     read_to_propose,
@@ -53,6 +52,7 @@ from microveil.table.untyped import typed_frame
 
 Progress = Callable[[str], None]
 Frame = polars.DataFrame | polars.LazyFrame
+OF_FILE = ("text", "bounds_alpha", "decimals_from_data")
 TOO_LARGE = "its columns do not fit into memory together"
 
 
@@ -88,23 +88,21 @@ def protect_file(
         check_new_table(into, overwrite=overwrite)
     recipe = arguments.get("recipe")
     # What is wrong with it is refused below, with everything else.
-    of_recipe = {} if recipe is None else read_recipe(recipe, Problems())
-    said = apart(arguments)
-    warn_of_outdated(merged(of_recipe, said["arguments"]))
-    if (arguments.get("engine") or of_recipe.get("engine")) == SPARK:
-        text = said.get("text")
+    asked = merged({} if recipe is None else read_recipe(recipe, Problems()), arguments)
+    warn_of_outdated(asked)
+    if asked.get("engine") == SPARK:
+        text, *read_off = (arguments.pop(name, None) for name in OF_FILE)
         _refuse_in_spark(
-            text is not None and not text.is_unsaid, format not in (None, "parquet"),
-            said.get("bounds_alpha"), said.get("decimals_from_data"), public_report,
-            custodian_report, escape_formulas, into, show,
+            text is not None and not text.is_unsaid, format not in (None, "parquet"), *read_off,
+            public_report, custodian_report, escape_formulas, into, show,
         )  # fmt: skip
-        release = release_in_spark(path, said["arguments"], recipe, progress)
+        release = release_in_spark(path, progress=progress, **arguments)
         how: dict[str, Any] = {"format": "parquet"}
     else:
         release, how = _release_of(
             path,
             folder,
-            said,
+            arguments,
             custodian_report=custodian_report,
             findings=findings,
             linkage=linkage,
@@ -157,7 +155,7 @@ def _page_of(original: polars.DataFrame, progress: Progress) -> Callable[[Releas
 def _release_of(
     path: str | Path,
     folder: str | Path,
-    said: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     *,
     custodian_report: bool,
     findings: bool,
@@ -171,13 +169,13 @@ def _release_of(
 ) -> tuple[Release, dict[str, Any]]:
     """Protect the table of a file, and write nothing; say how it is to be written."""
     beside = Path(folder).absolute().parent
-    source, asked = asked_of(path, **said, beside=beside, progress=progress)
+    source, asked = asked_of(path, **arguments, beside=beside, progress=progress)
     form = named_format(source.format.name if format is None else format)
     if escape_formulas and not form.is_text:
         rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
         raise RequestError("escape_formulas", rule, "leave it out (--escape-formulas)")
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
-    source, prepared = _settled(path, source, asked, said, beside, progress)
+    source, prepared = _settled(path, source, asked, arguments, beside, progress)
     for own in prepared.each if with_measurements else ():  # the method may have been advised
         request = own.request
         is_synthetic, is_seeded = "new table" in request.method.can, request.seed is not None
@@ -199,7 +197,7 @@ def _release_of(
         drawn,
         notes=file_notes(is_reported=is_reported),
         input=source.origin,
-        **kept_of_recipe(said.get("recipe"), source.text),
+        **kept_of_recipe(arguments.get("recipe"), source.text),
     )
     original = partial(original_of, planned, drawn, source.frame)
     if findings:
@@ -219,7 +217,7 @@ def _settled(
     path: str | Path,
     source: SourceFile,
     asked: Mapping[str, Any],
-    said: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     beside: Path,
     progress: Progress,
 ) -> tuple[SourceFile, Prepared]:
@@ -228,8 +226,8 @@ def _settled(
     request = prepared.request
     if asked.get("method") != AUTO or not request.learns or source.format.has_types:
         return source, prepared
-    arguments = {**said["arguments"], "method": request.method.id}
-    source, _ = asked_of(path, **{**said, "arguments": arguments}, beside=beside, progress=progress)
+    arguments = {**arguments, "method": request.method.id}
+    source, _ = asked_of(path, **arguments, beside=beside, progress=progress)
     return source, replace(prepare(labelled(source), request, progress), asked=asked)
 
 

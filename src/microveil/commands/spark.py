@@ -29,9 +29,10 @@ NO_REPORT = "No custodian's report was written: the records are in Spark."
 
 def release_in_spark(
     path: str | Path,
-    arguments: Mapping[str, Any],
-    recipe: str | Path | Mapping[str, Any] | None,
-    progress: Callable[[str], None],
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    progress: Callable[[str], None] = lambda _step: None,
+    **arguments: Any,
 ) -> Release:
     """Protect a table of Parquet files, which are here and wherever executors run."""
     of_recipe = {} if recipe is None else read_recipe(recipe)
