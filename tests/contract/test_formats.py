@@ -6,9 +6,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from microveil.commands.comparing import compare_file
 from microveil.commands.files import inspect_file, protect_file
-from microveil.commands.measuring import assess_files
+from microveil.commands.measuring import assess_files, compare_file
 from microveil.files import FORMATS
 from microveil.files.reading import read_file
 from trial_formats import LINES

@@ -17,9 +17,8 @@ import microveil as mv
 from command import run
 from microveil.commands import asking
 from microveil.commands.asking import asked_of
-from microveil.commands.auditing import audit_release, foresee_file
 from microveil.commands.files import inspect_file, protect_file
-from microveil.commands.measuring import assess_files
+from microveil.commands.measuring import assess_files, audit_release, foresee_file
 from microveil.files.labelled import labelled
 from microveil.guarantee.budget import concentrated_budget
 from microveil.measures.opening import guarantee_beside, measurements_beside

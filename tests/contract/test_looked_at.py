@@ -7,7 +7,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.auditing import audit_release
+from microveil.commands.measuring import audit_release
 from microveil.errors import RequestError
 from microveil.guarantee import Scope
 

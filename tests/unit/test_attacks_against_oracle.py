@@ -19,8 +19,8 @@ from microveil.measures.attacks.rows import (
     linkage,
 )
 from microveil.measures.attacks.singling_out import Predicates, chance_of_one, singling_out
-from microveil.measures.estimates import success_rate
 from microveil.measures.nearest import Rows, standard_weights
+from microveil.measures.values import success_rate
 from reference import attacks as oracle
 from reference import mixed_linkage
 from reference.record_linkage import average_ranks, reciprocal_variances

@@ -9,7 +9,7 @@ from scipy.stats import binom, norm
 
 from microveil.measures.attacks.membership import area_under_curve
 from microveil.measures.attacks.outcome import AttackOutcome
-from microveil.measures.estimates import Estimate, excess, success_rate
+from microveil.measures.values import Estimate, excess, success_rate
 
 RATES = [0.0, 0.0003, 0.002, 0.02, 0.1, 0.3, 0.5, 0.77, 0.95, 0.998, 1.0]
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from microveil.measures import closest_records as module
 from microveil.measures.closest_records import closest_records
-from microveil.measures.estimates import median_of
+from microveil.measures.values import median_of
 from reference import attacks as oracle
 from reference import mixed_linkage
 from reference.record_linkage import reciprocal_variances

@@ -18,14 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
-from microveil.measures.estimates import mean_of
 from microveil.measures.learning import (
     classification_task,
     compare_classification,
     f_measures,
     threshold_classes,
 )
-from microveil.measures.values import plain
+from microveil.measures.values import mean_of, plain
 
 TREE = DecisionTreeClassifier(max_features=1)
 

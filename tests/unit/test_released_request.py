@@ -9,9 +9,8 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.auditing import audit_release
 from microveil.commands.files import protect_file
-from microveil.commands.measuring import assess_files, attack_files
+from microveil.commands.measuring import assess_files, attack_files, audit_release
 
 PEOPLE = mv.invented_people(300)
 REGIONS = sorted(set(PEOPLE["REGION"]))

@@ -12,8 +12,7 @@ from starlette.routing import Route
 
 from microveil.app.drafts import Draft
 from microveil.app.site import Errors, Form, Site, sent, site_of
-from microveil.commands.coverage import Coverage, coverage, refusal
-from microveil.commands.request_lines import request_for
+from microveil.commands.coverage import Coverage, coverage, refusal, request_for
 from microveil.errors import MicroveilError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS

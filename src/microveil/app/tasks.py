@@ -78,7 +78,7 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
 
 def advised(task: Task, say: Say) -> dict[str, Any]:
     """Say what to expect of the `recipe`; figures depend on the data unless `is_public`."""
-    from microveil.commands.auditing import foresee_file
+    from microveil.commands.measuring import foresee_file
 
     advice, _ = foresee_file(task["path"], recipe=task["recipe"], progress=_steps(say))
     return {
@@ -90,7 +90,7 @@ def advised(task: Task, say: Say) -> dict[str, Any]:
 
 def compared(task: Task, say: Say) -> dict[str, Any]:
     """Compare methods in a folder for the time of it: all that is found depends on the data."""
-    from microveil.commands.comparing import compare_file
+    from microveil.commands.measuring import compare_file
 
     def counted(done: int, total: int, *_what: str) -> None:
         say({"progress": "comparing", "done": done, "total": total})

@@ -195,7 +195,7 @@ def advise(data: Data, *, request: dict[str, Any]) -> None:
 
 
 def _print_advice(data: str, request: Mapping[str, Any]) -> None:
-    from microveil.commands.auditing import foresee_file
+    from microveil.commands.measuring import foresee_file
 
     with step_progress() as progress:
         advice, _ = foresee_file(data, **request, progress=progress)

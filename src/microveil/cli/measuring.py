@@ -59,7 +59,7 @@ def audit(
     For the custodian. Of a release that was written, its folder alone says what was asked; the
     table is looked for by its name, beside the folder and here.
     """
-    from microveil.commands.auditing import audit_file, audit_release
+    from microveil.commands.measuring import audit_file, audit_release
 
     is_folder = os.path.isdir(data)  # noqa: PTH112 -- it may be an address
     original = None if is_folder else data
@@ -205,7 +205,7 @@ def compare(
 
     --k and --epsilon take lists and ranges: 3,5,10:100:10.
     """
-    from microveil.commands.comparing import compare_file
+    from microveil.commands.measuring import compare_file
 
     with counted_progress() as progress:
         found, report, drawn = compare_file(

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars
 
+from microveil.commands.coverage import method_asked
 from microveil.commands.naming import resolve_names, with_named_values
-from microveil.commands.request_lines import method_asked
 from microveil.errors import Problems, RequestError
 from microveil.files.labelled import labelled
 from microveil.files.reading import OpenedFile, SourceFile, open_file, size_of

@@ -10,6 +10,7 @@ import polars
 
 from microveil.audit.advice import strongest_linkage
 from microveil.commands.asking import (
+    Progress,
     asked_of,
     codes_of,
     read_to_propose,
@@ -50,7 +51,6 @@ from microveil.table.memory import bytes_of, columns_at_once
 from microveil.table.table import rebuilt
 from microveil.table.untyped import typed_frame
 
-Progress = Callable[[str], None]
 Frame = polars.DataFrame | polars.LazyFrame
 OF_FILE = ("text", "bounds_alpha", "decimals_from_data")
 TOO_LARGE = "its columns do not fit into memory together"

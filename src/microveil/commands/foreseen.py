@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import polars
 
-from microveil.commands.coverage import coverage, refusal
-from microveil.commands.request_lines import request_for
+from microveil.commands.coverage import coverage, refusal, request_for
 from microveil.errors import MicroveilError, Problems, RequestError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS

@@ -1,39 +1,116 @@
-"""A protected file held against its original: assessed, and attacked."""
+"""What a custodian asks of a table and its release: audited, assessed, attacked and compared."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 
+from microveil.audit.advice import Advice, advice_and_plan
+from microveil.audit.empirical import EmpiricalAudit, empirical_audit
+from microveil.audit.exact import audit
 from microveil.commands.asking import (
+    Progress,
     Recipe,
+    asked_of,
     codes_of,
     read_with_codes,
     text_of_recipe,
     words_but,
 )
-from microveil.commands.custodians import manifest_beside
+from microveil.commands.custodians import manifest_beside, original_of, request_of
 from microveil.commands.naming import resolve_names
+from microveil.compare import Comparison, compare
+from microveil.compare.store import opened
 from microveil.errors import stands_alone
 from microveil.files.address import address_of
+from microveil.files.disk import written_text
 from microveil.files.folders import table_of_release
 from microveil.files.labelled import labelled
 from microveil.files.reading import OpenedFile, of_each, open_file, outline_of
 from microveil.files.text import TextFormat
 from microveil.files.typed import Outline
 from microveil.guarantee import Guarantee
+from microveil.measures.analyses import Analyses
 from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment
 from microveil.measures.attack import attack
 from microveil.measures.attacks.outcome import AttackReport
 from microveil.measures.opening import guarantee_beside, has_pairs, measurements_beside
+from microveil.protect.exact_audit import Audit, audit_of
+from microveil.protect.plan import Plan
+from microveil.protect.planning import plan_of
+from microveil.protect.request import Advised
+from microveil.protect.settling import settle
+from microveil.report import comparison_report, draw_map
+from microveil.report.drawing import can_draw
 from microveil.schema import Kind, Source
 from microveil.table import open_table
 
-Progress = Callable[[str], None]
 # Lists of columns that a command line may give with commas.
 LISTS = ("attributes", "by", "known", "secret", "quasi_identifiers")
+# Of `compare`, beside the arguments of a request.
+OF_COMPARISON = ("methods", "runs", "jobs", "linkage")
+
+
+@stands_alone
+def audit_file(
+    path: str | Path,
+    *,
+    runs: int | None = None,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> tuple[Audit, EmpiricalAudit | None]:
+    """Audit what `protect_file` would release; with ``runs`` make the empirical audit too."""
+    source, asked = asked_of(path, progress=progress, **arguments)
+    progress("auditing")
+    table = labelled(source)
+    found = audit(table, **asked)
+    if runs is None:
+        return found, None
+    progress("attacking")
+    return found, empirical_audit(table, runs=runs, **asked)
+
+
+@stands_alone
+def audit_release(
+    folder: str | Path,
+    *,
+    original: str | Path | None = None,
+    runs: int | None = None,
+    text: TextFormat | None = None,
+    progress: Progress = lambda _step: None,
+) -> tuple[Audit, EmpiricalAudit | None]:
+    """Audit a release by its manifest; the original is by default beside it or here."""
+    released_by = request_of(folder)
+    path = original_of(folder, released_by) if original is None else original
+    text = text_of_recipe(released_by.recipe, text)
+    source, asked = asked_of(path, text=text, progress=progress, **released_by.asked)
+    released_by.check_table(source.path, source.digest)
+    progress("auditing")
+    table = labelled(source)
+    prepared = settle(table, asked)
+    if prepared.whole is None and released_by.advised is not None:
+        chosen = replace(prepared.request, advised=Advised(released_by.advised))
+        prepared = prepared.for_request(chosen)
+    planned = plan_of(prepared)
+    released_by.check_claim(planned.guarantee)
+    found = audit_of(planned)
+    if runs is None:
+        return found, None
+    progress("attacking")
+    return found, empirical_audit(table, runs=runs, **asked)
+
+
+@stands_alone
+def foresee_file(
+    path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
+) -> tuple[Advice, Plan]:
+    """Say what to expect of `protect_file`, and plan it: both depend on the data."""
+    source, asked = asked_of(path, progress=progress, **arguments)
+    progress("weighing")
+    return advice_and_plan(labelled(source), asked)
 
 
 @stands_alone
@@ -117,6 +194,40 @@ def assess_files(
     if asked.get("by") is not None:
         asked["measurements"] = measurements_beside(address_of(protected).path, guarantee)
     return assess(before, after, recipe=recipe, guarantee=guarantee, **asked)
+
+
+@stands_alone
+def compare_file(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    progress: Callable[[int, int], None],
+    analyses: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> tuple[Comparison, Path, Path | None]:
+    """Compare methods on the table of a file: results, report and map (None if none) in a folder.
+
+    Arguments are those of `compare`, ``analyses`` apart, and those of `protect_file`.
+    """
+    analysed = dict(analyses or {})
+    of_comparison = {n: arguments.pop(n) for n in OF_COMPARISON if n in arguments}
+    source, asked = asked_of(
+        path,
+        typed=True,
+        progress=lambda _step: None,
+        calculated=Analyses.of(**analysed).columns,
+        **arguments,
+    )
+    asked.pop("method", None)
+    found = compare(
+        source.frame, folder=folder, progress=progress, **of_comparison, **analysed, **asked
+    )
+    report = Path(folder) / "report.html"
+    page = comparison_report(found)
+    with opened(Path(folder), found.description):  # no two processes under one name
+        written_text(report, page)
+        drawn = draw_map(found, Path(folder) / "map.svg") if can_draw() else None
+    return found, report, drawn
 
 
 def _with_names(arguments: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:

@@ -6,14 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.commands.proposed_columns import Looked, ProposedColumn
-from microveil.commands.request_lines import (
-    check_scope,
-    method_asked,
-    quoted,
-    request_for,
-    written,
-)
+from microveil.commands.coverage import check_scope, method_asked, request_for
+from microveil.commands.proposed_columns import Looked, ProposedColumn, quoted, written
 from microveil.errors import MicroveilError, Problems
 from microveil.files.text import TextFormat
 from microveil.guarantee import Scope

@@ -1,7 +1,9 @@
 """What is proposed of one column: its role, its entries, and what is left for a person to type."""
 
-from collections.abc import Collection, Iterator, Mapping
+import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +11,6 @@ import numpy as np
 
 from microveil.commands import remarks
 from microveil.commands.remarks import Remark
-from microveil.commands.request_lines import written
 from microveil.methods import Method
 from microveil.protect.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import Declared, Kind, Ordered, Role
@@ -341,3 +342,31 @@ class ProposedColumn:
             likely = self.missing.likely_codes
             entry = f"# missing_codes = {written(likely)}" if self.look.show_values else ""
             yield entry, remarks.likely_codes(len(likely))
+
+
+def quoted(name: str) -> str:
+    """Write a key of TOML: in quotes unless it is plain."""
+    is_bare = name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name)
+    return name if is_bare else written(name)
+
+
+def written(value: Any) -> str:
+    """Write a value as TOML has it; what is not printable is escaped."""
+    if isinstance(value, Mapping):
+        entries = (f"{quoted(name)} = {written(part)}" for name, part in value.items())
+        return f"{{ {', '.join(entries)} }}"
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return f"[{', '.join(map(written, value))}]"
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        plain = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
+        return f'"{plain}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Fraction):
+        return str(int(value) if value.denominator == 1 else float(value))
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)

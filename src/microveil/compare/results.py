@@ -36,10 +36,9 @@ from microveil.compare.store import opened
 from microveil.errors import RequestError
 from microveil.files.disk import written_text
 from microveil.guarantee import Model
-from microveil.measures.estimates import mean_of
 from microveil.measures.linkage import CHANCE
 from microveil.measures.registry import MEASURES
-from microveil.measures.values import plain
+from microveil.measures.values import mean_of, plain
 from microveil.text.document import Document, Heading, Items, heading
 from microveil.text.notebook import as_html, pictured
 

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.measures.base import Better, Figure, Group, Measure, Takes
-from microveil.measures.estimates import Estimate, in_percent, median_of, success_rate
 from microveil.measures.nearest import Rows, standard_weights
 from microveil.measures.opening import Tables
-from microveil.measures.values import Flags, Floats, drawn
+from microveil.measures.values import Estimate, Flags, Floats, drawn, median_of, success_rate
 from microveil.table import Column
 
 # Of more records than this a random sample stands for the original, and of more rows or people
@@ -112,6 +111,13 @@ def _sample(
     return np.column_stack([column[chosen].astype(np.float64) for column in columns]), len(present)
 
 
+def _in_percent(found: Estimate, beside: Estimate) -> Figure:
+    """Return a rate beside another in percent; one that is undefined is left out."""
+    low, high = found.interval
+    other = None if math.isnan(beside.value) else 100 * beside.value
+    return Figure(value=100 * found.value, interval=(100 * low, 100 * high), beside=other)
+
+
 CLOSEST_RECORDS = Group(
     title="Distance to the closest record, beside that of a person left out", beside="left out"
 )
@@ -153,6 +159,6 @@ MEASURES = (
         explanation="lower is safer",
         unit="%",
         highest=100.0,
-        figure=lambda found: in_percent(found.equal, found.equal_left_out),
+        figure=lambda found: _in_percent(found.equal, found.equal_left_out),
     ),
 )

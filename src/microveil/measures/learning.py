@@ -28,9 +28,8 @@ from microveil.measures.base import (
     figures,
     result_in,
 )
-from microveil.measures.estimates import Mean, mean_of
 from microveil.measures.models import Attributes, checked_attributes, complete_records, indicators
-from microveil.measures.values import Floats, Whole, as_json, library
+from microveil.measures.values import Floats, Mean, Whole, as_json, library, mean_of
 from microveil.text.document import Block
 
 CONFIDENCE = 0.95

@@ -12,9 +12,8 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 
 from microveil.measures.attacks.outcome import AttackOutcome, Setting, arranged
-from microveil.measures.estimates import Estimate, median_of, success_rate
 from microveil.measures.nearest import Rows
-from microveil.measures.values import Floats
+from microveil.measures.values import Estimate, Floats, median_of, success_rate
 
 SMALLEST = 1e-12
 

@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.measures.estimates import Estimate, excess, percent, success_rate
 from microveil.measures.nearest import Rows, standard_weights
-from microveil.measures.values import Flags, Floats, as_json, drawn
+from microveil.measures.values import (
+    Estimate,
+    Flags,
+    Floats,
+    as_json,
+    drawn,
+    excess,
+    percent,
+    success_rate,
+)
 from microveil.text import listed, shortened
 from microveil.text.document import Document, heading, items, paragraph, tabulated
 from microveil.text.figures import NOTHING, figure, figures_to

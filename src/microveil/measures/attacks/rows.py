@@ -18,10 +18,9 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
 from microveil.measures.attacks.outcome import AttackOutcome, Setting, arranged
-from microveil.measures.estimates import Estimate, success_rate
 from microveil.measures.linkage import candidates, sampled
 from microveil.measures.nearest import Scale, standard_weights
-from microveil.measures.values import Flags, Floats, Whole
+from microveil.measures.values import Estimate, Flags, Floats, Whole, success_rate
 from microveil.table.blocks import average_ranks
 
 # A share of n that is a whole number on paper may miss it by a rounding.

@@ -14,8 +14,7 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.measures.attacks.outcome import AttackOutcome, Setting
-from microveil.measures.estimates import Estimate, success_rate
-from microveil.measures.values import Flags, Floats, Whole, drawn
+from microveil.measures.values import Estimate, Flags, Floats, Whole, drawn, success_rate
 from microveil.table import Numbers, decimals_seen
 
 UNUSED, EQUAL, AT_LEAST, AT_MOST = range(4)
