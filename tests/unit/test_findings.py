@@ -13,7 +13,8 @@ from command import run
 from microveil.commands import files
 from microveil.commands.files import protect_file
 from microveil.measures import findings
-from microveil.measures.findings import linkage_found, release_findings, warnings_of
+from microveil.measures.findings import release_findings, warnings_of
+from microveil.measures.key_figures import linkage_found
 from microveil.measures.linkage import (
     record_linkage,
     record_linkage_by_rank,

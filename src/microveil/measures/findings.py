@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.measures.base import Figure, Measure, Measured
+from microveil.measures.base import Measure, Measured
 from microveil.measures.column_moves import (
     COMMON,
     HEADS,
@@ -22,16 +22,8 @@ from microveil.measures.column_moves import (
     worst_rows,
 )
 from microveil.measures.distributions import TOTAL_VARIATION
-from microveil.measures.key_figures import (
-    FOUND_AGAIN,
-    PROTECTED,
-    KeyFigure,
-    distances_of,
-    found_again,
-    most_moved,
-    strongest_linkage,
-)
-from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
+from microveil.measures.key_figures import linkage_found, linkage_of, most_moved
+from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.opening import Opened, tables_of, usable
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.relations import MOST_COLUMNS, PAIRS_KEPT, Relations, sampled_records
@@ -170,18 +162,7 @@ def _relations(both: Opened, names: Sequence[str]) -> Relations:
 def _strongest(both: Opened, names: Sequence[str]) -> dict[str, Any] | None:
     """Link a sample by every measure of record linkage, and take the one that finds the most."""
     measures = [one for one in MEASURES.values() if one.group == RECORD_LINKAGE and one.tabulated]
-    strongest = strongest_linkage(_measured(both, names, measures))
-    if strongest is None:
-        return None
-    own: RecordLinkage = strongest.result
-    return {
-        "distances": distances_of(strongest.measure),
-        "percent": own.percent,
-        "interval": list(own.interval),
-        "by_chance": own.baseline_by_chance,
-        "n_sampled": own.n_records,
-        "n_records": round(100 / own.baseline_by_chance),
-    }
+    return linkage_of(_measured(both, names, measures))
 
 
 def _measured(
@@ -228,21 +209,6 @@ def warnings_of(found: Mapping[str, Any]) -> tuple[str, ...]:
     more = f"; and in {len(most) - NAMED} more attributes" if len(most) > NAMED else ""
     moved = f"A value that makes up more than {100 * COMMON:g} % of a column has moved: {where}"
     return (f"{moved}{more}. Whoever counts it is misled.",)
-
-
-def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
-    """Say how many records were found again, beside the interval and chance."""
-    linked = found["linkage"]
-    if linked is None:
-        return KeyFigure(FOUND_AGAIN, f"not measured: {found['not_linked']}")
-    n_sampled, n_records = linked["n_sampled"], linked["n_records"]
-    low, high = linked["interval"]
-    return found_again(
-        Figure(value=linked["percent"], interval=(low, high), beside=linked["by_chance"]),
-        who=f"all {n_records:,}" if n_sampled == n_records else f"{n_sampled:,} sampled",
-        distances=linked["distances"],
-        known=linked.get("known", PROTECTED),
-    )
 
 
 def _prose(manifest: Mapping[str, Any], *, in_table: bool = False) -> Iterator[Sequence[str]]:

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from microveil.guarantee import Guarantee
-from microveil.measures.base import Figure, Measure, Measured, result_in
+from microveil.measures.base import Measure, Measured, result_in
 from microveil.measures.closest_records import CLOSEST, ClosestRecords
 from microveil.measures.column_moves import LARGEST_MOVE, ColumnMove, moved_most
 from microveil.measures.distributions import ONE_WAY, TOTAL_VARIATION, TWO_WAY
@@ -17,7 +18,6 @@ from microveil.text import enumerated, shortened
 from microveil.text.figures import figure, figures_to
 
 FOUND_AGAIN = "records found again"
-PROTECTED = "the protected attributes"
 
 Taken = Mapping[str, Measured]
 
@@ -83,9 +83,21 @@ def strongest_linkage(measured: Taken) -> Measured | None:
     return max(found, key=lambda one: one.value or 0.0, default=None)
 
 
-def distances_of(measure: Measure) -> str:
-    """Name the distances of a linkage: in raw units, standardised, by rank, over all attributes."""
-    return measure.label.removeprefix("record linkage").lstrip(", ")
+def linkage_of(measured: Taken) -> dict[str, Any] | None:
+    """Return what the strongest linkage found as plain values, as findings have it."""
+    strongest = strongest_linkage(measured)
+    if strongest is None:
+        return None
+    own: RecordLinkage = strongest.result
+    return {
+        # In raw units, standardised, by rank, over all attributes.
+        "distances": strongest.measure.label.removeprefix("record linkage").lstrip(", "),
+        "percent": own.percent,
+        "interval": list(own.interval),
+        "by_chance": own.baseline_by_chance,
+        "n_sampled": own.n_records,
+        "n_records": round(100 / own.baseline_by_chance),
+    }
 
 
 def worst_attribute(measured: Taken) -> WorstAttribute | None:
@@ -112,13 +124,20 @@ def most_moved(
     return _figure("worst attribute", value, meaning, "there are no values to compare")
 
 
-def found_again(linked: Figure, *, who: str, distances: str, known: str = PROTECTED) -> KeyFigure:
-    """Say how many records were found again, beside the interval and chance."""
+def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
+    """Say how many records were found again, beside the interval and chance; of plain values."""
+    linked = found["linkage"]
+    if linked is None:
+        return KeyFigure(FOUND_AGAIN, f"not measured: {found['not_linked']}")
+    n_sampled, n_records = linked["n_sampled"], linked["n_records"]
+    who = f"all {n_records:,}" if n_sampled == n_records else f"{n_sampled:,} sampled"
+    low, high = linked["interval"]
+    share, interval = figure(linked["percent"]), figures_to((low, high))
     return KeyFigure(
         FOUND_AGAIN,
-        f"{figure(linked.value)} % of {who} records, 95 % interval {figures_to(linked.interval)} %",
-        f"by who knows all original values of {known}; distances {distances}; "
-        f"by chance {figure(linked.beside)} %",
+        f"{share} % of {who} records, 95 % interval {interval} %",
+        f"by who knows all original values of {linked.get('known', 'the protected attributes')}; "
+        f"distances {linked['distances']}; by chance {figure(linked['by_chance'])} %",
     )
 
 
@@ -156,14 +175,9 @@ def _worst(measured: Taken) -> KeyFigure:
 
 
 def _found(measured: Taken) -> KeyFigure:
-    linked = strongest_linkage(measured)
-    if linked is None or linked.figure is None:
-        asked = any(one.measure.group == RECORD_LINKAGE for one in measured.values())
-        why = "no record is complete in both tables" if asked else "it was not asked for"
-        return _figure(FOUND_AGAIN, None, "", why)
-    own: RecordLinkage = linked.result
-    who = f"{own.n_records:,} sampled" if own.is_of_sample else f"all {own.n_records:,}"
-    return found_again(linked.figure, who=who, distances=distances_of(linked.measure))
+    asked = any(one.measure.group == RECORD_LINKAGE for one in measured.values())
+    why_not = "no record is complete in both tables" if asked else "it was not asked for"
+    return linkage_found({"linkage": linkage_of(measured), "not_linked": why_not})
 
 
 def _closest(measured: Taken) -> KeyFigure:

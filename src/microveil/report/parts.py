@@ -12,7 +12,7 @@ from microveil.measures.base import figures, part_of
 from microveil.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.measures.closest_records import CLOSEST, CLOSEST_RECORDS, ClosestRecords
 from microveil.measures.distributions import TWO_WAY, TotalVariation
-from microveil.measures.findings import linkage_found
+from microveil.measures.key_figures import linkage_found
 from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.neighbourhoods import NEIGHBOURHOODS
 from microveil.report.charts import cells_chart, found_chart, pairs_chart
