@@ -22,10 +22,10 @@ from microveil.cli.console import (
 )
 from microveil.cli.flags import (
     Data,
+    Flag,
     Folder,
     GroupedCommand,
     Json,
-    flag,
     takes,
     takes_inspection,
     takes_request,
@@ -203,17 +203,17 @@ def _print_advice(data: str, request: Mapping[str, Any]) -> None:
 
 
 RELEASE = (
-    flag("overwrite", bool, "Replace an earlier release."),
-    flag("public_report", bool, "Write a page that may be published too."),
-    flag("custodian_report", bool, "Write the report of 50,000 records or more too."),
-    flag("with_measurements", bool, "dp-synthetic: publish the noisy counts too."),
-    flag("population", str, DECLARED["population"].help),
-    flag("ledger", Path, "The file that counts releases."),
-    flag("format", str, f"{', '.join(written_formats())}; else as DATA."),
-    flag("into", str, "postgresql://HOST/DATABASE?table=NAME to be made too."),
-    flag("escape_formulas", bool, "In CSV, mark text that a spreadsheet would run."),
-    flag("findings", bool, "Say what was kept and found.", default=True, denied=True),
-    flag("linkage", bool, "Link a sample with the original.", default=True, denied=True),
+    Flag("overwrite", bool, "Replace an earlier release."),
+    Flag("public_report", bool, "Write a page that may be published too."),
+    Flag("custodian_report", bool, "Write the report of 50,000 records or more too."),
+    Flag("with_measurements", bool, "dp-synthetic: publish the noisy counts too."),
+    Flag("population", str, DECLARED["population"].help),
+    Flag("ledger", Path, "The file that counts releases."),
+    Flag("format", str, f"{', '.join(written_formats())}; else as DATA."),
+    Flag("into", str, "postgresql://HOST/DATABASE?table=NAME to be made too."),
+    Flag("escape_formulas", bool, "In CSV, mark text that a spreadsheet would run."),
+    Flag("findings", bool, "Say what was kept and found.", default=True, denied=True),
+    Flag("linkage", bool, "Link a sample with the original.", default=True, denied=True),
 )
 
 

@@ -1,10 +1,10 @@
 """What several commands take, declared once: files, folders, and the flags of a request."""
 
-import copy
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -40,42 +40,47 @@ Shuffled = Annotated[
 ]
 
 
-def flag(
-    name: str,
-    taken: Any,
-    words: str,
-    *,
-    default: Any = None,
-    denied: bool = False,
-    written: str | None = None,
-) -> inspect.Parameter:
-    """Return a flag as a keyword argument of a command; `denied` gives it a --no- of its own."""
-    written = written or f"--{name.replace('_', '-')}"
-    if denied:
-        written = f"{written}/--no-{written.removeprefix('--')}"
-    elif taken is bool:
-        default = False
-    kind: Any = list[str] if taken in (list, dict) else taken
-    kind = kind | None if default is None else kind
-    option = Annotated[
-        kind,
-        typer.Option(written, help=words, metavar=METAVARS.get(taken), show_default=not denied),
-    ]
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option
-    )
+class Flag(NamedTuple):
+    """A flag of a command."""
+
+    name: str
+    taken: Any
+    words: str
+    default: Any = None
+    denied: bool = False  # whether it has a --no- of its own
+    written: str = ""
+
+    def parameter(self, words: str | None = None) -> inspect.Parameter:
+        """Return it as a keyword argument of a command, where another help is better with that."""
+        written = self.written or f"--{self.name.replace('_', '-')}"
+        default = False if self.taken is bool and not self.denied else self.default
+        if self.denied:
+            written = f"{written}/--no-{written.removeprefix('--')}"
+        kind: Any = list[str] if self.taken in (list, dict) else self.taken
+        option = typer.Option(
+            written,
+            help=words or self.words,
+            metavar=METAVARS.get(self.taken),
+            show_default=not self.denied,
+        )
+        return inspect.Parameter(
+            self.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[kind | None if default is None else kind, option],
+        )
 
 
 def takes(
     name: str,
-    flags: Sequence[inspect.Parameter],
+    flags: Sequence[Flag],
     read: Callable[..., Any] = dict,
     *,
     without: Collection[str] = (),
-    helps: Mapping[str, str] | None = None,
+    helps: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Command], Command]:
     """Give a command flags in place of an argument, which gets what is read of them."""
-    shared = [_with_help(one, helps or {}) for one in flags if one.name not in without]
+    shared = [one.parameter(helps.get(one.name)) for one in flags if one.name not in without]
 
     def given(command: Command) -> Command:
         def run(**arguments: Any) -> None:
@@ -95,48 +100,38 @@ def takes(
     return given
 
 
-def _with_help(one: inspect.Parameter, helps: Mapping[str, str]) -> inspect.Parameter:
-    """Return a flag with another help, where there is one for it."""
-    if one.name not in helps:
-        return one
-    kind, option = get_args(one.annotation)
-    option = copy.copy(option)
-    option.help = helps[one.name]
-    return one.replace(annotation=Annotated[kind, option])
-
-
 TEXT = (
-    flag("separator", str, "Between fields: a comma unless said."),
-    flag("decimal", str, "The decimal mark: . or ,"),
-    flag("encoding", str, "UTF-8 unless said."),
-    flag("dates", str, "DMY reads 31.12.1990; else YYYY-MM-DD."),
-    flag("thousands", str, "What separates thousands: . , ' or a space."),
+    Flag("separator", str, "Between fields: a comma unless said."),
+    Flag("decimal", str, "The decimal mark: . or ,"),
+    Flag("encoding", str, "UTF-8 unless said."),
+    Flag("dates", str, "DMY reads 31.12.1990; else YYYY-MM-DD."),
+    Flag("thousands", str, "What separates thousands: . , ' or a space."),
 )
-RECIPE = flag("recipe", Path, "A recipe; flags come before it.")
+RECIPE = Flag("recipe", Path, "A recipe; flags come before it.")
 # What is read off a file, each shown behind what it spares a person to declare.
 READ_OFF = {
-    "categories": flag("bounds_from_data", float, "Read bounds off the data, times this: a leak."),
-    "resolution": flag("resolution_from_data", bool, "Take the decimals seen in the data: a leak."),
+    "categories": Flag("bounds_from_data", float, "Read bounds off the data, times this: a leak."),
+    "resolution": Flag("resolution_from_data", bool, "Take the decimals seen in the data: a leak."),
 }
-CODES = tuple(flag(name, list, DECLARED[name].help) for name in ("missing_codes", "missing_values"))
-SAMPLE = flag(
+CODES = tuple(Flag(name, list, DECLARED[name].help) for name in ("missing_codes", "missing_values"))
+SAMPLE = Flag(
     "sample",
     int,
     "Link so many records, drawn at random, always the same; by default all of up to 50,000, and "
     "of more 10,000.",
 )
 ANALYSES = (
-    flag("classes", str, "Learn this column's classes from the others: F-measure for each class."),
-    flag("threshold", float, "Two classes of --classes: up to it, and above."),
-    flag(
+    Flag("classes", str, "Learn this column's classes from the others: F-measure for each class."),
+    Flag("threshold", float, "Two classes of --classes: up to it, and above."),
+    Flag(
         "estimator",
         str,
         "What learns, by its full name: sklearn.linear_model.LogisticRegression; by default a "
         "random forest.",
     ),
-    flag("formula", str, "Fit a regression before and after: 'TAX ~ INCOME + AGE'."),
-    flag("logistic", bool, "Fit log odds of an outcome of 0 and 1."),
-    flag("propensity", bool, "See whether a model tells the tables apart."),
+    Flag("formula", str, "Fit a regression before and after: 'TAX ~ INCOME + AGE'."),
+    Flag("logistic", bool, "Fit log odds of an outcome of 0 and 1."),
+    Flag("propensity", bool, "See whether a model tells the tables apart."),
 )
 
 
@@ -151,13 +146,13 @@ def with_text_and_analyses(**given: Any) -> dict[str, Any]:
     return given
 
 
-def _request() -> Iterator[inspect.Parameter]:
+def _request() -> Iterator[Flag]:
     """Go through the flags of a request, and of its file; a population is for `protect` alone."""
     yield RECIPE
     for argument in arguments().values():
         if argument.name != "population":
             for name, (taken, words) in argument.flags.items():
-                yield flag(name, taken, words, denied=taken is bool and name == argument.name)
+                yield Flag(name, taken, words, denied=taken is bool and name == argument.name)
         if argument.name in READ_OFF:
             yield READ_OFF[argument.name]
     yield from TEXT

@@ -14,11 +14,11 @@ from microveil.cli.flags import (
     SAMPLE,
     TEXT,
     Data,
+    Flag,
     Json,
     Original,
     Protected,
     Shuffled,
-    flag,
     takes,
     takes_request,
     takes_requests,
@@ -85,58 +85,58 @@ def audit(
         print_text(f"\n{attacked.to_text()}")
 
 
-NAMES = flag("attributes", list, "Columns, with commas or repeated.")
+NAMES = Flag("attributes", list, "Columns, with commas or repeated.")
 MEASURED = (
-    flag("k", int, "Count neighbours within intervals of k records."),
-    flag(
+    Flag("k", int, "Count neighbours within intervals of k records."),
+    Flag(
         "by",
         list,
         "Counts and means in subgroups: columns, with commas. Of a new table with "
         "measurements.json beside it, the margins of noise too.",
     ),
-    flag(
+    Flag(
         "rules",
         list,
         "Who breaks it before and after: 'TAX <= INCOME', 'AGE >= 18'; repeated.",
         written="--rule",
     ),
     *CODES,
-    flag(
+    Flag(
         "quasi_identifiers",
         list,
         "Columns that a person may be known by: how many records share their values.",
     ),
-    flag(
+    Flag(
         "recipe",
         Path,
         "Its quasi-identifiers are what a person may be known by, its identifiers are dropped; by "
         "default the recipe that the release was made by.",
     ),
-    flag(
+    Flag(
         "weights",
         str,
         "The column of survey weights: figures by it beside the others; by default the recipe's.",
     ),
-    flag("corrected", bool, "Correct the shares of what pram drew, by its public matrix."),
-    flag(
+    Flag("corrected", bool, "Correct the shares of what pram drew, by its public matrix."),
+    Flag(
         "linkage", bool, "Link records of the release with the original.", default=True, denied=True
     ),
     SAMPLE,
 )
 ATTACKED = (
     NAMES,
-    flag("known", list, "Columns the intruder knows of people."),
-    flag("secret", list, "Columns the intruder wants to know."),
-    flag(
+    Flag("known", list, "Columns the intruder knows of people."),
+    Flag("secret", list, "Columns the intruder wants to know."),
+    Flag(
         "recipe",
         Path,
         "Its quasi-identifiers are known, its confidential columns secret, its identifiers "
         "dropped; by default the recipe that the release was made by.",
     ),
-    flag("control", str, "A table of people held out before the release was made."),
-    flag("tolerance", float, "How near a guess has to come, in standard deviations.", default=0.05),
+    Flag("control", str, "A table of people held out before the release was made."),
+    Flag("tolerance", float, "How near a guess has to come, in standard deviations.", default=0.05),
     SAMPLE,
-    flag("seed", int, "Decides who is attacked.", default=0),
+    Flag("seed", int, "Decides who is attacked.", default=0),
 )
 
 
