@@ -75,18 +75,18 @@ def _measured_mean(column: Column) -> str:
     mean = None if column.margins is None else column.margins.mean
     if mean is None or not isinstance(column, NumberColumn):
         return NOTHING
-    kind = column.kind
-    ends = [
-        shown(x, kind) if kind is Kind.DATE else number(x, 5)
-        for x in (mean.estimate, mean.lower, mean.upper)
-    ]
+    ends = (_mean(x, column) for x in (mean.estimate, mean.lower, mean.upper))
     return "{} ({} to {})".format(*ends)
+
+
+def _mean(mean: float, column: NumberColumn) -> str:
+    return shown(mean, Kind.DATE) if column.kind is Kind.DATE else number(mean, 5)
 
 
 def means_table(columns: Sequence[Column]) -> list[Block]:
     """Tabulate the mean of each column of numbers as it was measured, and the release's."""
     rows = [
-        [own.name, _measured_mean(own), number(float(np.nanmean(own.protected)), 5)]
+        [own.name, _measured_mean(own), _mean(float(np.nanmean(own.protected)), own)]
         for own in columns
         if isinstance(own, NumberColumn) and own.margins is not None and own.margins.mean
     ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.guarantee import AttributeTerms
 from microveil.measures.values import Floats, Whole
 from microveil.protect.release import Release
 from microveil.report.wording import number, shown
@@ -46,6 +47,20 @@ def known_of(release: Release) -> Known | None:
     if release.measurements is None or release.guarantee.randomness == "seeded":
         return None
     return release.measurements, release.margins()
+
+
+def terms_as_learnt(release: Release) -> tuple[AttributeTerms, ...]:
+    """Return the terms of the attributes released, with kinds and grids as they were learnt."""
+    measured = () if release.measurements is None else release.measurements.attributes
+    known = {own.attribute.name: own for own in measured}
+    return tuple(
+        AttributeTerms.of(known[terms.name].attribute, terms.share, terms.method)
+        if terms.name in known
+        else terms
+        for terms in release.guarantee.attributes
+        # A column of which nothing was learnt is promised, and left out.
+        if terms.name not in known or not known[terms.name].is_unknown
+    )
 
 
 def is_declared(attribute: Attribute) -> bool:
@@ -230,15 +245,17 @@ def measured_tables(
     if known is None:
         return None
     measurements, margins = known
-    attributes = [measured.attribute for measured in measurements.attributes]
     axes = axes_of(measurements)
     bins = [bins_of(*both) for both in zip(measurements.attributes, axes, strict=True)]
     sides = ({} if original is None else {"original": original}) | {"release": protected}
     found: list[PairTable] = []
     for pair in measured_pairs(measurements):
-        if original is None and not all(is_declared(attributes[one]) for one in pair.positions):
+        both = [measurements.attributes[one] for one in pair.positions]
+        if any(own.is_unknown for own in both):  # left out, though it was measured
             continue
-        scope = tuple(attributes[one].name for one in pair.scope)
+        if original is None and not all(is_declared(own.attribute) for own in both):
+            continue
+        scope = tuple(measurements.attributes[one].attribute.name for one in pair.scope)
         first, second = (bins[one] for one in pair.positions)
         drawn = sides if len(found) < most else {}
         found.append(

@@ -21,7 +21,7 @@ from microveil.report.column_parts import (
     means_table,
     numbers_behind,
 )
-from microveil.report.measured import known_of, margins_by_name, measured_tables
+from microveil.report.measured import known_of, margins_by_name, measured_tables, terms_as_learnt
 from microveil.report.overlays import distribution_charts
 from microveil.report.parts import (
     found_again_chart,
@@ -134,9 +134,8 @@ def publishable_report(release: Release) -> str:
     table = open_table(release.data, release.codes)
     known = known_of(release)
     margins = margins_by_name(known, declared_only=True)
-    columns = columns_of(guarantee.attributes, table, None, {}, margins=margins)
-    names = [terms.name for terms in guarantee.attributes]
-    measured = list(measured_publicly(table, names).values())
+    columns = columns_of(terms_as_learnt(release), table, None, {}, margins=margins)
+    measured = list(measured_publicly(table, [column.name for column in columns]).values())
     return page(
         "public.html",
         interactive=False,

@@ -22,6 +22,7 @@ from microveil.report.measured import (
     known_of,
     margins_by_name,
     measured_tables,
+    terms_as_learnt,
     words_of,
 )
 from microveil.schema import Kind
@@ -88,9 +89,7 @@ def columns_of(
     margins: Mapping[str, ColumnMargins] | None = None,
 ) -> tuple[Column, ...]:
     """Return the protected attributes of a release; on a public page without an original."""
-    # A column of which nothing was learnt is left out.
-    made = (one for one in terms if one.name in protected.names)
-    columns = (_column(one, protected, original, units, steps or {}) for one in made)
+    columns = (_column(one, protected, original, units, steps or {}) for one in terms)
     return tuple(replace(own, margins=(margins or {}).get(own.name)) for own in columns)
 
 
@@ -241,11 +240,9 @@ def subject_of(
     codes = release.codes_of_original()
     after = open_table(release.data, codes_in_release(codes, release.guarantee))
     before = open_beside(original, after, codes)
-    terms, known = release.guarantee.attributes, known_of(release)
+    known = known_of(release)
     columns = _columns_of_both(release, before, after, units or {}, margins_by_name(known))
-    # A column of which nothing was learnt is promised, and left out.
-    names = [attribute.name for attribute in terms if attribute.name in after.names]
-    found = assessment or assess(original, release, names)
+    found = assessment or assess(original, release, [column.name for column in columns])
     return Subject(
         release=release,
         columns=columns,
@@ -267,7 +264,7 @@ def _columns_of_both(
         raise DataError("original table", "it must have as many records as were protected", REMEDY)
     figures = release.manifest.to_dict().get("attributes", {})
     steps = {name: entry["resolution"] for name, entry in figures.items()}
-    columns = columns_of(release.guarantee.attributes, after, before, units, steps, margins)
+    columns = columns_of(terms_as_learnt(release), after, before, units, steps, margins)
     if not set(after.names) <= set(before.names):
         raise DataError("original table", "it must have every column of the release", REMEDY)
     handled = _missing_by_name(release)
