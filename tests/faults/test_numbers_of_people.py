@@ -1,5 +1,7 @@
 """Columns named like a person's number are no quantities, and may say whose a row is."""
 
+import tomllib
+
 import numpy as np
 import polars as pl
 import pytest
@@ -62,3 +64,78 @@ def test_a_named_number_is_not_averaged_unless_its_domain_is_declared():
     listed = mv.protect(table, **asked, categories={"pid": codes}).data
     assert set(listed["pid"]) <= set(codes)
     assert mv.protect(table, method="mdav", k=5, unit="pid").data.columns == ["AGE"]
+
+
+LEFT_OUT = {"RESP": "number", "Person": "number", "fnlwgt": "weight", "weight": "weight",
+            "NAME": "name", "Straße": "name"}  # fmt: skip
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_protect_leaves_out_by_name_what_inspect_does(is_typed, tmp_path):
+    """Numbers and names of people and a survey's weights, said in one line with the way back."""
+    # Nothing but the name says what these are.
+    numbers = np.arange(N) % 7 + 0.25
+    words = np.array(["Kim", "Lee", "Sam"])[np.arange(N) % 3]
+    columns = {
+        name: words if kind == "name" else OWNERS if kind == "number" else numbers
+        for name, kind in LEFT_OUT.items()
+    }
+    table = pl.DataFrame({**columns, "NOTE": np.arange(N) % 6 + 1, "PERSONS": AGES, "AGE": AGES})
+    file = tmp_path / ("people.parquet" if is_typed else "people.csv")
+    (table.write_parquet if is_typed else table.write_csv)(file)
+    done = run("protect", file.name, "--epsilon", "90", "--delta", "0.001", "-o", "out",
+               folder=tmp_path)  # fmt: skip
+    assert not done.returncode, done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("note: Not released")]
+    said = {name: reason for name, reason in LEFT_OUT.items() if name in line}
+    assert said == LEFT_OUT
+    assert "fnlwgt, weight (named like a survey's weight)" in line
+    assert "--attributes" in line
+    terms = mv.Guarantee.read(tmp_path / "out" / "guarantee.json").attributes
+    assert [own.name for own in terms] == ["NOTE", "PERSONS", "AGE"]
+    roles = tomllib.loads(run("inspect", file.name, folder=tmp_path).stdout)["attributes"]
+    proposed = {name for name, own in roles.items() if own["role"] in ("identifier", "weight")}
+    assert proposed == {*LEFT_OUT}
+
+
+def test_k_anonymity_leaves_out_a_survey_s_weights():
+    """They are averaged where they are asked for by name."""
+    table = pl.DataFrame({"fnlwgt": np.arange(N) % 7 + 0.25, "AGE": AGES})
+    release = mv.protect(table, method="mdav", k=5, resolution={"fnlwgt": 0.25})
+    assert release.data.columns == ["AGE"]
+    assert release.notes[0].startswith("Not released: fnlwgt (named like a survey's weight).")
+    asked = {"attributes": ["fnlwgt"], "resolution": {"fnlwgt": 0.25}}
+    assert mv.protect(table, method="mdav", k=5, **asked).data.columns == ["fnlwgt"]
+
+
+def test_a_plain_weight_beside_a_height_is_a_body_s():
+    """By the names alone: no value decides which columns a new table has."""
+    table = pl.DataFrame({"weight": np.arange(N) % 7 + 60, "height": AGES + 150})
+    release = mv.protect(table, epsilon=90, delta=1e-3)
+    assert release.data.columns == ["weight", "height"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "flags"),
+    [
+        ({"epsilon": 90, "delta": 1e-3}, "--unit person --max-rows N"),
+        ({"method": "mdav", "k": 5}, "--unit person."),
+        ({"method": "ranking", "k": 5}, "(--unit)"),
+    ],
+)
+def test_a_column_that_may_say_whose_a_record_is_is_named(asked, flags):
+    """By the terminal's notes and by the guarantee, unless a unit is declared."""
+    table = pl.DataFrame({"person": OWNERS, "year": np.arange(N) % 4 + 2015, "AGE": AGES})
+    release = mv.protect(table, **asked)
+    said = [note for note in release.notes if note.startswith("One record is taken to be one")]
+    assert len(said) == 1
+    assert "If person says which records belong together" in said[0]
+    assert flags in said[0]
+    assert said[0] in release.guarantee.remarks
+    assert said[0] in release.guarantee.statement()
+    assert not any("If person" in own for own in mv.protect(table[["AGE"]], **asked).notes)
+    if "--unit" in flags and asked.get("method") != "ranking":
+        unit = {"unit": "person"} | ({"max_rows": 2} if "epsilon" in asked else {})
+        declared = mv.protect(table, **asked, **unit)
+        assert not any("One record" in own for own in declared.notes)
+        assert not any("One record" in own for own in declared.guarantee.remarks)

@@ -217,7 +217,7 @@ def _of_values(attributes: Sequence[Attribute], request: Request, n_records: int
         table=open_table(polars.DataFrame({name: [None] * n for name in by_name})),
         request=request,
         attributes=tuple(attributes),
-        left_out=(),
+        left_out={},
         held=stand_in(attributes, n),
     )
     found = {}

@@ -20,6 +20,7 @@ from microveil.protect.planning import outlook
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import Request, read_each
 from microveil.table import (
+    LARGEST_UNIT,
     MissingCodes,
     Table,
     check_columns,
@@ -156,7 +157,9 @@ def _columns_of(given: Mapping[str, Any]) -> Iterator[str]:
 
 def _unit(table: Table, names: Sequence[str], people: Sequence[str]) -> str | None:
     """Name the column that may tell units apart: the finest of people's numbers that repeat."""
-    repeated = {name: n for name in people if (n := values_repeated(table, name)) > 1}
+    counted = {name: values_repeated(table, name) for name in people}
+    # A number within the household, 1 to 7, is no unit's: too many have the same one.
+    repeated = {n: c for n, c in counted.items() if c > 1 and table.n_records <= LARGEST_UNIT * c}
     if repeated:
         return max(repeated, key=lambda name: repeated[name])
     return next((name for name in names if likely_units(table, name)), None)

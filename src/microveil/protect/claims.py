@@ -75,7 +75,9 @@ def guarantee_of(parts: Sequence[PartPlan], whole: Whole | None = None) -> Guara
         is_synthetic="new table" in request.method.can,
         remarks=(
             *_remarks(parts, whole),
-            *remarks_of_release(parts, own["model"], shuffle, spends=epsilon is not None),
+            *remarks_of_release(
+                parts, own["model"], shuffle, table.names, spends=epsilon is not None
+            ),
         ),
     )
 

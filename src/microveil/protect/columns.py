@@ -88,7 +88,7 @@ class Prepared:
     table: Table
     request: Request  # of several parts that of the first
     attributes: tuple[Attribute, ...]  # those to protect, in the table's order
-    left_out: tuple[str, ...]  # columns that are neither protected nor kept
+    left_out: Mapping[str, str]  # columns that are neither protected nor kept, and why
     asked: Mapping[str, Any] = field(default_factory=dict)  # what the request was made of
     units: Units | None = None  # whose records they are, where a unit's are protected together
     # Columns to be released whose name, category or kept cell begins like a formula.

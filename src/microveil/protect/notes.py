@@ -16,10 +16,12 @@ from microveil.methods import METHODS, Promise
 from microveil.methods.expected_pairs import ExpectedPairs
 from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.protect.columns import Prepared
+from microveil.protect.opening import LIKE_NAME, LIKE_PERSON, LIKE_WEIGHT
 from microveil.protect.plan import PartPlan
 from microveil.protect.request import Advised, Request
 from microveil.schema import Attribute
 from microveil.synthesis.one_way_plan import OneWayPlan
+from microveil.table import named_like_person
 from microveil.text import listed, one_line
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
@@ -96,11 +98,17 @@ def handling(one: Promised, shuffle: str | None, *, apart: bool = False) -> Iter
 
 
 def remarks_of_release(
-    decided: Sequence[Promised], model: Model, shuffle: str | None, *, spends: bool
+    decided: Sequence[Promised],
+    model: Model,
+    shuffle: str | None,
+    names: Sequence[str],
+    *,
+    spends: bool,
 ) -> Iterator[str]:
-    """Yield what is to be known of a release as a whole, of one part or of several."""
+    """Yield what is to be known of a release as a whole, of a table of columns ``names``."""
     request = decided[0].request
     unit, is_counted = request.protected_unit, request.counted.column is not None
+    people = "".join(_people_by_name(decided, names))
     is_unit, is_new = unit.column is not None and not is_counted, "new table" in request.method.can
     once = [own.name for one in decided for own in one.protected if own.of_unit]
     # What advice chose by the table was not chosen by public figures, whoever declares so.
@@ -116,7 +124,7 @@ def remarks_of_release(
         "neighbours-of-units": spends and unit.column is not None,
     }
     of_people = {
-        "record-is-person": unit.column is None,
+        "record-is-person": unit.column is None and not people,
         "person-left-out": is_counted and shuffle is not None,
         "person-left-out-in-order": is_counted and shuffle is None,
         "unit-is-column": is_unit,
@@ -130,7 +138,25 @@ def remarks_of_release(
     yield from said("remarks", of_claim, **about)
     if spends:
         yield FURTHER[model]
+    if people:
+        yield people
     yield from said("remarks", of_people, **about, stream=IN_ONE_STREAM)
+
+
+def _people_by_name(decided: Sequence[Promised], names: Sequence[str]) -> Iterator[str]:
+    """Say which columns may tell whose a record is, by name alone, where no unit is asked for."""
+    protected = {attribute.name for one in decided for attribute in one.protected}
+    found = [name for name in names if named_like_person(name) and name not in protected]
+    if decided[0].request.unit is not None or not found:
+        return
+    methods = [one.request.method for one in decided]
+    flags = f"--unit {found[0]}"
+    if any(method.uses("max_rows") for method in methods):
+        flags = f"{flags} --max-rows N, N the most records that one has"
+    takes = all(method.uses("unit") for method in methods)
+    holds = {"record-or-unit": takes, "record-or-unit-elsewhere": not takes}
+    people = " or ".join(map(one_line, found))
+    yield from said("notes", holds, people=people, flags=one_line(flags))
 
 
 def exact_cells_of(request: Request) -> str | None:
@@ -142,12 +168,13 @@ def plan_notes(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee) 
     """Return what a person should know of a plan before publishing: nothing of the data."""
     each = [_of_part(part) for part in parts]
     own, about = _of_release(parts, prepared, claim)
+    people = _people_by_name(parts, prepared.table.names)
     if prepared.whole is None:
         (holds, of_it), pairs = each[0], pairs_expected(parts[0].pairs)
-        return (*pairs, *said("notes", {**holds, **own}, **of_it, **about))
+        return (*pairs, *people, *said("notes", {**holds, **own}, **of_it, **about))
     named = zip(prepared.whole.parts, each, strict=True)
     of_parts = (f"{one.named}: {note}" for one, (h, of) in named for note in said("notes", h, **of))
-    return (*of_parts, *said("notes", own, **about))
+    return (*of_parts, *people, *said("notes", own, **about))
 
 
 def _of_part(part: PartPlan) -> Holding:
@@ -193,19 +220,32 @@ def _of_release(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee)
     # Of whoever asked for rows or for a scope it is known what would cover rows.
     is_asked = whole.scope is not None or whole.keep or is_seeded
     looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
+    by_name = {LIKE_PERSON, LIKE_WEIGHT, LIKE_NAME} & {*prepared.left_out.values()}
     holds = {
-        "left-out": prepared.left_out,
+        "left-out": prepared.left_out and not by_name,
+        "left-out-by-name": by_name,
         "rows-not-covered": new and not is_asked and not looked and claim.follows_individuals,
         "index": prepared.table.has_index,
         "seeded": is_seeded,
         "formulas": prepared.formulas,
     }
     about = {
-        "names": ", ".join(prepared.left_out),
+        "names": _with_reasons(prepared.left_out),
         "new": " or ".join(new),
         "formulas": listed(prepared.formulas),
     }
     return holds, about
+
+
+def _with_reasons(left_out: Mapping[str, str]) -> str:
+    """List columns that are not released, each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        by_reason.setdefault(reason, []).append(name)
+    return "; ".join(
+        f"{', '.join(names)} ({reason})" if reason else ", ".join(names)
+        for reason, names in by_reason.items()
+    )
 
 
 def file_notes(*, is_reported: bool) -> tuple[str, ...]:

@@ -24,10 +24,17 @@ from microveil.table import (
     check_columns,
     likely_identifier,
     likely_person,
+    likely_weights,
+    named_like_name,
     named_like_person,
+    named_like_weight,
     open_table,
 )
 from microveil.table.table import check_kept
+
+# Why a column is left out by its name.
+LIKE_PERSON, LIKE_NAME = "named like a person's number", "named like a person's name"
+LIKE_WEIGHT = "named like a survey's weight"
 
 
 class Opened(NamedTuple):
@@ -74,7 +81,7 @@ def prepare(table: Any, request: Request, progress: Callable[[str], None] = sile
         table=opened,
         request=request,
         attributes=tuple(attributes),
-        left_out=tuple(left_out),
+        left_out=left_out,
         units=for_all.units,
         formulas=tuple(formulas_in(opened, attributes, request.keep)),
         progress=progress,
@@ -101,8 +108,11 @@ def categories_in_no_order(table: Any, request: Request) -> list[str]:
     return found
 
 
-def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[str], list[str]]:
-    """Return the attributes to protect, in the table's order, and the columns left out."""
+def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[str], dict[str, str]]:
+    """Return the attributes to protect, in the table's order, and the columns left out, with why.
+
+    Nothing is said of those that nobody asked for.
+    """
     domains = (
         *request.bounds, *request.categories, *request.resolution, *request.missing_codes,
         *request.unit_attributes, *request.never_missing,
@@ -113,46 +123,68 @@ def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[st
     unknown = {*named} - {*table.names}
     with problems.noted():
         check_types(table, {n: kind for n, kind in request.types.items() if n not in unknown})
-    names = _names_to_protect(table, request)
+    why = _left_out(table, request)
+    aside = {*request.keep, request.unit}
+    names = [name for name in table.names if name not in why and name not in aside]
     if not names and not problems:
         left = ", in the list given or by the roles of the recipe"
         if request.attributes is None:
             left = (
                 ": numeric columns of all-different whole numbers, and those named like a person's "
-                "number, are taken for identifiers"
+                "number or a survey's weight, are left out"
             )
         rule, remedy = "there is no attribute to protect", "name the attributes to protect"
         problems.add("attributes", rule + left, remedy)
     problems.extend((*_alien_to_units(names, request), *_numbers_of_people(table, names, request)))
-    released = {*names, *request.keep, request.unit}
-    return names, [name for name in table.names if name not in released]
+    return names, {name: reason for name, reason in why.items() if name not in aside}
 
 
-def _names_to_protect(table: Table, request: Request) -> list[str]:
-    """Name the attributes to protect, in the table's order: those asked for, or by a look."""
-    aside = {*request.keep, request.unit}
-    if request.attributes is not None:
-        # A recipe may name text with categories in no order, which only some methods protect.
-        skipped = {
-            name
-            for name, kind in request.types.items()
-            if kind is Kind.OTHER
-            and "categories" not in request.method.can
-            and not is_ordered(name, request)
-        }
-        return [name for name in table.names if name in request.attributes and name not in skipped]
-    if request.learns:
-        # By names alone: which columns are released must not hang on a value.
-        aside.add(request.record_id)
-        return [name for name in table.names if name not in aside and not named_like_person(name)]
-    return [
+def _left_out(table: Table, request: Request) -> dict[str, str]:
+    """Find the columns that are not protected, and why: not asked for, or by name, or by a look."""
+    if request.attributes is None:
+        looked = _why_by_name if request.learns else _why_by_look
+        reasons = {name: looked(table, name) for name in table.names}
+        if request.learns and request.record_id in reasons:
+            reasons[request.record_id] = "the number of a record"
+        return {name: reason for name, reason in reasons.items() if reason}
+    # A recipe may name text with categories in no order, which only some methods protect.
+    lists = "categories" in request.method.can
+    skipped = {
         name
+        for name, kind in request.types.items()
+        if kind is Kind.OTHER and not lists and not is_ordered(name, request)
+    }
+    text = f"text in no order, which {request.method.id} does not take"
+    named = request.attributes
+    return {
+        name: text if name in named else ""
         for name in table.names
-        if name not in aside
-        and table.kind(name).is_numeric
-        and not likely_identifier(table, name)
-        and not likely_person(table, name)
-    ]
+        if name not in named or name in skipped
+    }
+
+
+def _why_by_name(table: Table, name: str) -> str:
+    """Say why a column is left out by its name, and the type that was declared; "" of others.
+
+    Which columns are released must not depend on a value.
+    """
+    if named_like_person(name):
+        return LIKE_PERSON
+    if named_like_weight(name, table.names):
+        return LIKE_WEIGHT
+    may_be_text = name in table.untyped or table.kind(name) is Kind.OTHER
+    return LIKE_NAME if may_be_text and named_like_name(name) else ""
+
+
+def _why_by_look(table: Table, name: str) -> str:
+    """Say why a column is left out by its name or a look at it; "" of others."""
+    if likely_person(table, name):
+        return LIKE_PERSON
+    if not table.kind(name).is_numeric:
+        return "no numbers"
+    if likely_identifier(table, name):
+        return "whole numbers that all differ"
+    return LIKE_WEIGHT if likely_weights(table, name) else ""
 
 
 def _numbers_of_people(

@@ -86,9 +86,10 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
         What epsilon must cover; a request whose guarantee does not is refused.
     attributes : sequence of str, optional
         What to protect. Where domains are learnt, by default all columns but those named like a
-        person's number. Else by default every numeric attribute that is no likely identifier
-        (whole numbers, all different, or named like a person's number); columns left out are listed
-        in the notes. A number that is named like a person's needs bounds to be protected.
+        person's number or name or a survey's weight. Else by default every numeric attribute but
+        whole numbers that all differ, and those named like a person's number or a survey's weight.
+        The notes list columns that are left out, and why. A number that is named like a person's
+        needs bounds to be protected.
     keep : sequence of str, optional
         Columns to release unprotected; the guarantee says so.
     unit : str, optional

@@ -161,7 +161,7 @@ def _together(table: Table, whole: Whole, parts: list[Prepared]) -> Prepared:
     return replace(
         parts[0],
         attributes=tuple(attributes[name] for name in table.names if name in attributes),
-        left_out=tuple(name for name in table.names if name not in released),
+        left_out={name: "" for name in table.names if name not in released},
         formulas=tuple(formulas_in(table, attributes.values(), whole.keep)),
         held=None,
         whole=whole,

@@ -23,6 +23,7 @@ from microveil.table.gridding import (
 )
 from microveil.table.labelled import ColumnSchema, LabelledTable, Labels, fitting, only
 from microveil.table.likely import (
+    LARGEST_UNIT,
     likely_birth,
     likely_body_weight,
     likely_coordinate,
@@ -31,7 +32,9 @@ from microveil.table.likely import (
     likely_person,
     likely_units,
     likely_weights,
+    named_like_name,
     named_like_person,
+    named_like_weight,
     values_repeated,
 )
 from microveil.table.missing import MissingCodes, MissingSeen, code_for, missing_seen
@@ -40,6 +43,7 @@ from microveil.table.restore import Numbers, Reasons
 from microveil.table.table import Table
 
 __all__ = [
+    "LARGEST_UNIT",
     "BoundsFromData",
     "CategoriesFromData",
     "Column",
@@ -70,7 +74,9 @@ __all__ = [
     "likely_units",
     "likely_weights",
     "missing_seen",
+    "named_like_name",
     "named_like_person",
+    "named_like_weight",
     "numbers_of",
     "numbers_of_attribute",
     "numeric_look_of",

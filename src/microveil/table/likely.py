@@ -5,6 +5,7 @@ words of letters; whole codes of programs (DB030 of EU-SILC) stand with their di
 """
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import polars
@@ -33,19 +34,24 @@ OF_PEOPLE = re.compile(
     "|id(auniq|hh|hous|hogar|hog|men|ind|pers|pers?on|no|nr)|hhidpn|[ph]idp|seqn|serial|sporder"
     "|ssn|nino|mrn|pnr|bsn|pesel|cpf|dni|nif|nie|nss|svnr|personnummer|codicefiscale"
 )
+# Numbers of people where nothing else stands in the name: PERSON, not PERSONS or PERSON_AGE.
+WHOLE_OF_PEOPLE = re.compile("person|resp|respondent|participant")
 # One may number them whose name ends so, if it is no other word, and its values repeat.
 ENDS_SO = re.compile(
     "(?!.*(aid|acid|lipid|lid|grid|valid|solid|fluid|covid|oid|bid|mid|kid|rapid|hybrid|humid"
     "|arid|rigid|vivid|avid|liquid)$).*(id|nr)"
 )
-# What names or reaches a person, and free text that may.
+# What names or reaches a person; and what does only where it is text: NOTE is a grade in German,
+# NOMBRE a number in French.
 OF_NAMES = re.compile(
     "(full|sur|last|first|fore|given|family|maiden|middle)?names?|vorname|nachname|familienname"
-    "|nom|prenom|prénom|nombres?|apellidos?|cognome|imie|imię|nazwisko|naam|voornaam|achternaam"
-    "|fornamn|förnamn|efternamn|ad(d)?ress(e)?|anschrift|street|strasse|straße|rue|phone"
-    "|telephone|telefon|mobile|email|mail|iban"
-    "|comments?|remarks?|notes?|freetext|bemerkung(en)?|anmerkung(en)?|kommentare?|freitext"
-    "|commentaires?|observaciones|uwagi|opmerking(en)?"
+    "|nom|prenom|prénom|apellidos?|cognome|imie|imię|nazwisko|naam|voornaam|achternaam"
+    "|fornamn|förnamn|efternamn|ad(d)?ress(e)?|anschrift|street|stra(ss|ß)e|rue|phone"
+    "|telephone|telefon|email|mail|iban"
+)
+OF_TEXT = re.compile(
+    "nombres?|mobile|comments?|remarks?|notes?|freetext|bemerkung(en)?|anmerkung(en)?"
+    "|kommentare?|freitext|commentaires?|observaciones|uwagi|opmerking(en)?"
 )
 # EU-SILC: households and persons; weights of its files D, H, R and P.
 SILC_PEOPLE = re.compile("[dhrp][bx]030")
@@ -105,9 +111,7 @@ def likely_identifier(table: Table, name: str) -> bool:
 
 def likely_person(table: Table, name: str) -> bool:
     """Whether a column is called as the numbers of people are, and holds whole numbers or text."""
-    called = "".join(re.findall("[a-z]+", name.casefold()))
-    is_named = bool(OF_PEOPLE.fullmatch(called) or SILC_PEOPLE.fullmatch(name.casefold()))
-    if not is_named and ENDS_SO.fullmatch(called) is None:
+    if not named_like_person(name):
         return False
     kind = table.kind(name)
     if kind is Kind.DECIMAL:
@@ -116,20 +120,48 @@ def likely_person(table: Table, name: str) -> bool:
             return False
     elif kind not in (Kind.WHOLE, Kind.OTHER):
         return False
-    return is_named or table.n_records <= LARGEST_UNIT * values_repeated(table, name)
+    is_sure = _named_as_people(name)
+    return is_sure or table.n_records <= LARGEST_UNIT * values_repeated(table, name)
 
 
 def likely_name(table: Table, name: str) -> bool:
     """Whether text is called as people's names, addresses and free text are."""
-    called = "".join(re.findall(r"[^\W\d_]+", name.casefold()))
-    return table.kind(name) is Kind.OTHER and OF_NAMES.fullmatch(called) is not None
+    is_called = named_like_name(name) or OF_TEXT.fullmatch(_letters(name)) is not None
+    return table.kind(name) is Kind.OTHER and is_called
 
 
 def named_like_person(name: str) -> bool:
     """Whether a column is called as the numbers of people are: by its name alone."""
     called = "".join(re.findall("[a-z]+", name.casefold()))
-    patterns = OF_PEOPLE.fullmatch(called), ENDS_SO.fullmatch(called)
-    return any(patterns) or SILC_PEOPLE.fullmatch(name.casefold()) is not None
+    return _named_as_people(name) or ENDS_SO.fullmatch(called) is not None
+
+
+def named_like_name(name: str) -> bool:
+    """Whether a column is called as people's names and addresses are: by its name alone."""
+    return OF_NAMES.fullmatch(_letters(name)) is not None
+
+
+def named_like_weight(name: str, others: Iterable[str]) -> bool:
+    """Whether a column is called as a survey's weights are: by its name and ``others`` beside it.
+
+    A plain weight is one unless another column is called as what bodies are measured by.
+    """
+    if _called(name, OF_MASS):
+        return False
+    if _called(name, OF_WEIGHTS) or SILC_WEIGHTS.fullmatch(name.casefold()):
+        return True
+    return _called(name, OF_EITHER) and not any(_called(other, OF_BODIES) for other in others)
+
+
+def _named_as_people(name: str) -> bool:
+    whole = name.casefold()
+    called = "".join(re.findall("[a-z]+", whole))
+    patterns = OF_PEOPLE.fullmatch(called), SILC_PEOPLE.fullmatch(whole)
+    return any(patterns) or WHOLE_OF_PEOPLE.fullmatch(whole) is not None
+
+
+def _letters(name: str) -> str:
+    return "".join(re.findall(r"[^\W\d_]+", name.casefold()))
 
 
 def values_repeated(table: Table, name: str) -> int:
@@ -166,10 +198,9 @@ def likely_units(table: Table, name: str) -> bool:
 
 def likely_weights(table: Table, name: str) -> bool:
     """Whether a column is called as a survey's weights are, and holds numbers of 0 or more."""
-    is_survey = _called(name, OF_WEIGHTS) or SILC_WEIGHTS.fullmatch(name.casefold()) is not None
-    if not (is_survey or _called(name, OF_EITHER)) or _called(name, OF_MASS):
+    if not (named_like_weight(name, table.names) and _may_weigh(table, name)):
         return False
-    return _may_weigh(table, name) and (is_survey or not _of_bodies(table, name))
+    return not _called(name, OF_EITHER) or _called(name, OF_WEIGHTS) or not _of_bodies(table, name)
 
 
 def likely_body_weight(table: Table, name: str) -> bool:
@@ -187,9 +218,7 @@ def _may_weigh(table: Table, name: str) -> bool:
 
 
 def _of_bodies(table: Table, name: str) -> bool:
-    """Whether a table measures bodies, or numbers lie where the weights of bodies do."""
-    if any(_called(other, OF_BODIES) for other in table.names):
-        return True
+    """Whether numbers lie where the weights of bodies do."""
     values = present(table.numbers(name, shared=True))
     within = bool((values >= BODY[0]).all() and (values <= BODY[1]).all())
     return within and TYPICAL[0] <= float(np.median(values)) <= TYPICAL[1]
