@@ -6,9 +6,10 @@ Seeds follow from a configuration's name alone, whatever else is in the grid.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -90,27 +91,23 @@ class Choice:
             for one in self.parts
         )
 
-    def sizes(self, sizes: tuple[int, ...], arguments: Mapping[str, Any]) -> tuple[int | None, ...]:
-        """Return each k to be tried: none where there is no use for it."""
+    def requests(
+        self, sizes: Sequence[int], epsilons: Sequence[Fraction], arguments: Mapping[str, Any]
+    ) -> Iterator[tuple[int | None, Epsilon]]:
+        """Return each k and epsilon to be tried: None where there is no use for it."""
         method, given = self.method, {**arguments, **dict(self.steps)}
-        if method is None or "k" not in method.needs or "k" in method.set_aside(given):
-            return (None,)
-        if not sizes:
-            rule = f"{method.id} forms clusters and needs k"
+        if method is None:  # parts have a k of their own, and keep their epsilon without another
+            spends, clusters = bool(epsilons) and any(map(_epsilon_of, self.parts)), False
+        else:
+            spends = "epsilon" in method.needs and (bool(epsilons) or not method.may_lack_epsilon)
+            clusters = "k" in method.needs and "k" not in method.set_aside(given)
+        if clusters and not sizes:
+            rule = f"{self.name} forms clusters and needs k"
             raise RequestError("k", rule, "pass k=[3, 10, 100]")
-        return sizes
-
-    def epsilons(self, epsilons: tuple[Fraction, ...]) -> tuple[Epsilon, ...]:
-        """Return each epsilon to be tried: none where none is spent, or parts keep their own."""
-        method = self.method
-        if method is None:
-            return epsilons if epsilons and any(map(_epsilon_of, self.parts)) else (None,)
-        if "epsilon" not in method.needs or (method.may_lack_epsilon and not epsilons):
-            return (None,)
-        if not epsilons:
-            rule = f"{method.id} draws noise and needs a budget"
+        if spends and not epsilons:
+            rule = f"{self.name} draws noise and needs a budget"
             raise RequestError("epsilon", rule, "pass epsilon=[0.1, 1]")
-        return epsilons
+        return product(sizes if clusters else [None], epsilons if spends else [None])
 
     def chosen(self, arguments: Mapping[str, Any]) -> tuple[str, frozenset[Any]]:
         """Return its name with the value of every step, named or not."""
@@ -250,10 +247,9 @@ def read_grid(
     sizes, epsilons = read_sizes(k), read_epsilons(epsilon)
     n_runs = checked_whole("runs", runs, least=1)
     each = [
-        (choice, size, budget)
+        (choice, *request)
         for choice in choices.values()
-        for size in choice.sizes(sizes, given)
-        for budget in choice.epsilons(epsilons)
+        for request in choice.requests(sizes, epsilons, given)
     ]
     return Grid(
         choices=tuple(choices.values()),
@@ -314,28 +310,21 @@ def _numbers(given: Any, place: str, rule: str, remedy: str) -> tuple[Fraction, 
             raise RequestError(place, rule_of_size, remedy)
         return number
 
-    if isinstance(given, str):
-        parts = [part.strip() for part in given.split(",")]
-        numbers = [number for part in parts for number in _range(part, place, read)]
-    else:
-        numbers = [read(value) for value in _listed(given, place)]
-    return tuple(sorted(set(numbers)))
-
-
-def _range(text: str, place: str, read: Callable[[str], Fraction]) -> list[Fraction]:
-    """Read "5", "3:5" in steps of 1, or "10:100:10": the end belongs to it where it is met."""
-    start, *rest = (read(part) for part in text.split(":"))
-    if not rest:
-        return [start]
-    end, step = (*rest, Fraction(1))[:2]
-    if len(rest) > 2 or end < start or (end - start) / step >= MOST_VALUES:
-        raise RequestError(
-            place,
-            "a range is START:END or START:END:STEP, END is not below START, and it holds at most "
-            f"{MOST_VALUES} values",
-            "pass for example 10:100:10",
-        )
-    return [start + i * step for i in range((end - start) // step + 1)]
+    if not isinstance(given, str):
+        return tuple(sorted({*map(read, _listed(given, place))}))
+    found: set[Fraction] = set()
+    for part in given.split(","):
+        start, *rest = (read(end) for end in part.strip().split(":"))
+        # "5", "3:5" in steps of 1, or "10:100:10": the end belongs to it where it is met.
+        end, step = (*rest, Fraction(1))[:2] if rest else (start, Fraction(1))
+        if len(rest) > 2 or end < start or (end - start) / step >= MOST_VALUES:
+            rule = (
+                "a range is START:END or START:END:STEP, END is not below START, and it holds at "
+                f"most {MOST_VALUES} values"
+            )
+            raise RequestError(place, rule, "pass for example 10:100:10")
+        found |= {start + i * step for i in range((end - start) // step + 1)}
+    return tuple(sorted(found))
 
 
 def _listed(given: Any, place: str) -> list[Any]:

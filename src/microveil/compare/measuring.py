@@ -25,7 +25,7 @@ from microveil.measures.learning import (
     text_of_estimator,
 )
 from microveil.measures.opening import Codes, Tables
-from microveil.measures.registry import Attempt, measured
+from microveil.measures.registry import measured
 from microveil.protect.columns import Prepared
 from microveil.schema import Attribute
 from microveil.table import (
@@ -138,18 +138,12 @@ class Analyst:
             learnt = self._task.predicted(self._original, 0)
             self._baselines[0] = self._task.f_measures(learnt)
         analyses = [one for one in self.measures.measured if one.use.counted]
-        figures_of(self._tables(self.original), analyses)
+        measured(self._tables(self.original), [one for one in analyses if one.by is By.TABLE])
 
     def measured(self, protected: Records) -> Figures:
         """Compare one release with the original by what needs no seed."""
-        asked = self.measures.measured
-        paired = [one for one in asked if not without_pairs(one)]
-        figures = figures_of(
-            self._tables(protected),
-            paired,
-            lambda one, work: _or_none(work) if one.use.counted else work(),
-        )
-        unpaired = [one for one in asked if without_pairs(one)]
+        paired = [one for one in self.measures.measured if not without_pairs(one)]
+        unpaired = [one for one in self.measures.measured if without_pairs(one)]
         texts: dict[str, Codes] = {}
         if unpaired and set(protected.codes) == set(self.listed):
             before = self.original.codes
@@ -159,8 +153,8 @@ class Analyst:
             }
         elif unpaired:  # what leaves an attribute out is held against nothing that has it
             unpaired = [one for one in unpaired if one.takes in (NUMBERS, COMPLETE, NUMBER)]
-        whole = self._tables(protected, texts)
-        return figures | figures_of(whole, unpaired, lambda _, work: _or_none(work))
+        of_numbers, whole = self._tables(protected), self._tables(protected, texts)
+        return _figures(of_numbers, paired) | _figures(whole, unpaired)
 
     def learnt(self, protected: Records, run: int) -> Figures:
         """Measure what a classifier, seeded with the run less 1, learns from one release."""
@@ -235,20 +229,16 @@ class Analyst:
             return self._baselines[seed]
 
 
-def figures_of(
-    tables: Tables, measures: Iterable[Measure], attempt: Attempt | None = None
-) -> Figures:
-    """Measure one run by what there is one figure of; None where there is nothing to measure."""
-    found = measured(tables, [one for one in measures if one.by is By.TABLE], attempt)
-    return {
-        name: None if one.figure is None else _defined(one.measure, one.figure.value)
-        for name, one in found.items()
-    }
-
-
-def _defined(measure: Measure, value: float) -> float | None:
-    may_be_infinite = measure.compared is not None and not measure.compared.counted
-    return value if math.isfinite(value) or (may_be_infinite and not math.isnan(value)) else None
+def _figures(tables: Tables, measures: Iterable[Measure]) -> Figures:
+    """Measure one run by what there is one figure of; None where a release does not allow it."""
+    of_table = [one for one in measures if one.by is By.TABLE]
+    figures: Figures = {}
+    for name, one in measured(tables, of_table, lambda _, work: _or_none(work)).items():
+        value = math.nan if one.figure is None else one.figure.value
+        may_be_infinite = one.measure.compared is not None and not one.measure.use.counted
+        is_told = math.isfinite(value) or (math.isinf(value) and may_be_infinite)
+        figures[name] = value if is_told else None
+    return figures
 
 
 def _variables(asked: Analyses, prepared: Prepared, names: Collection[str]) -> Columns:

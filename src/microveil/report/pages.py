@@ -1,7 +1,7 @@
 """The pages: for the custodian, and for the public."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from microveil.errors import stands_alone
@@ -32,20 +32,19 @@ from microveil.report.parts import (
 )
 from microveil.report.shell import page
 from microveil.report.subject import MOST_PAIR_TABLES, Subject, columns_of, subject_of
-from microveil.report.wording import number, plural, rounded_up
+from microveil.report.wording import NOTHING, number, plural, rounded_up
 from microveil.table import open_table
 from microveil.text import listed
 from microveil.text.document import (
     Block,
-    Code,
     Document,
     Fold,
-    Given,
     Heading,
     fold,
     paragraph,
     tabulated,
 )
+from microveil.text.templates import document_of
 
 TOP = 2
 
@@ -199,78 +198,41 @@ def _measures(subject: Subject) -> Iterator[Block]:
         yield tabulated(["attribute", "over variance", "as expected"], rows)
 
 
-def _audit(subject: Subject) -> Iterator[Block]:
+def _audit(subject: Subject) -> Sequence[Block]:
     """Tabulate what the release really spends at vector scope."""
-    audit = subject.manifest.get("audit")
-    # Of a new table there are no centroids, and what it spends is promised.
-    if not subject.release.guarantee.is_synthetic:
-        if audit:
-            yield from _spent(subject, audit)
-        else:
-            yield paragraph("This release carries no audit.")
-
-
-def _spent(subject: Subject, audit: dict[str, Any]) -> Iterator[Block]:
-    guarantee = subject.release.guarantee
-    vector, total = guarantee.scopes.vector, audit["vector_scope"]
-    published = f"an epsilon of {rounded_up(vector.epsilon)}" if vector.covered else "nothing"
-    found = "finds no bound" if total is None else f"finds {rounded_up(total)}"
-    loss = "what one record, replaced by any other, can change with the clusters formed anew"
-    if guarantee.unit.column is not None and not guarantee.has_clusters:
-        loss = f"at most what {guarantee.unit.in_words} can change, replaced by any others"
-    yield paragraph(
-        f"The true loss is {loss}; it depends on the data, so it is not published. The guarantee "
-        f"publishes {published} at vector scope; the audit {found} for this table. Exact cells are "
-        "those that noise was due for and that come out as they are."
-    )
-    entries = audit["attributes"]
-    shares = [entry["share"] for entry in entries.values() if entry["share"] is not None]
-    in_parts = any("method" in entry for entry in entries.values())
+    guarantee, audit = subject.release.guarantee, subject.manifest.get("audit") or {}
+    if guarantee.is_synthetic:  # there are no centroids, and what it spends is promised
+        return ()
+    entries = list(audit.get("attributes", {}).values())
+    shares = [entry["share"] for entry in entries if entry["share"] is not None]
+    in_parts = any("method" in entry for entry in entries)
     # What one part spends is no bound on a release whose other parts spend none.
     whole = sum(shares) if shares and (len(shares) == len(entries) or not in_parts) else None
-    rows = [
-        [
-            name,
-            *([entry["method"]] if in_parts else []),
-            _loss(entry["share"], "none"),
-            _loss(entry["vector_scope"]),
-            f"{entry['clusters']:,}",
-            f"{entry['exact_cells']:,}",
-        ]
-        for name, entry in entries.items()
-    ]
-    exact = sum(entry["exact_cells"] for entry in entries.values())
-    method = [""] if in_parts else []
-    rows.append(["all together", *method, _loss(whole, "none"), _loss(total), "", f"{exact:,}"])
-    heads = ["share of epsilon", "true loss", "clusters", "exact cells"]
-    yield tabulated(["attribute", *(["method"] if in_parts else []), *heads], rows)
+
+    def loss(own: float | None, otherwise: str = NOTHING) -> str:
+        return otherwise if own is None else rounded_up(own)
+
+    said = {"audit": audit, "promised": guarantee, "in_parts": in_parts, "whole": whole}
+    return document_of("report/audit.jinja", **said, loss=loss).blocks
 
 
-def _loss(loss: float | None, otherwise: str = "no bound") -> str:
-    return otherwise if loss is None else rounded_up(loss)
-
-
-def _provenance(subject: Subject) -> Iterator[Block]:
+def _provenance(subject: Subject) -> Sequence[Block]:
     """Tabulate what was asked for, with what software, on and into which files."""
     manifest = subject.manifest
-    given = manifest.get("parameters", {}).items()
-    values = [[name, _code(value)] for name, value in given if value not in (None, [], {})]
-    yield tabulated(["parameter that was given", "value"], values)
-    if unused := manifest.get("unused_parameters"):
-        yield paragraph(f"The method has no step for: {', '.join(unused)}.")
-    rows: list[list[Given]] = [
-        ["made at (UTC)", str(manifest.get("created", "")).replace("T", " ")],
-        ["original", _file(manifest.get("input"), "not a file")],
-        ["release", _file(manifest.get("output"), "in manifest.json, once it is written")],
-    ]
-    yield tabulated(["file, with its SHA-256 digest", "value"], rows)
-    versions = manifest.get("versions", {})
-    yield tabulated(["software", "version"], [[*both] for both in versions.items()])
-
-
-def _file(file: dict[str, Any] | None, otherwise: str) -> Given:
-    return otherwise if file is None else (f"{file['name']}, ", Code(file["sha256"]))
-
-
-def _code(value: object) -> Code:
-    return Code(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    given = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in manifest.get("parameters", {}).items()
+        if value not in (None, [], {})
+    }
+    found = document_of(
+        "report/provenance.jinja",
+        given=given,
+        unused=manifest.get("unused_parameters"),
+        created=manifest.get("created", ""),
+        files=[
+            ("original", manifest.get("input"), "not a file"),
+            ("release", manifest.get("output"), "in manifest.json, once it is written"),
+        ],
+        versions=manifest.get("versions", {}),
+    )
+    return found.blocks
