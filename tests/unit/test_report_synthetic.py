@@ -189,10 +189,10 @@ def test_the_public_page_shows_measurements_and_margins(release, public):
 
 
 def test_a_counted_number_has_the_margin_of_each_value(release, public):
-    """Its shares as they were measured, value by value; nobody lacks one."""
+    """Its shares as they were measured, value by value; that nobody lacks one noise may hide."""
     shares = release.margins().attributes["HOUSEHOLD"].shares
     rows = behind(public, "HOUSEHOLD")[1][1:]
-    names = map(str, range(1, 11))
+    names = [*map(str, range(1, 11)), "(missing)"][: max(10, len(rows))]
     for row, name, one in zip(rows, names, shares, strict=True):
         assert row == [name, *(percent(end) for end in (one.estimate, one.lower, one.upper))]
 
