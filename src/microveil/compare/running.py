@@ -33,24 +33,21 @@ class Task:
     """A configuration, and its table as its method sees it, or why it is refused."""
 
     configuration: Configuration
-    prepared: Prepared | MicroveilError
-    planned: Plan | MicroveilError | None = None  # while it is drawn
+    prepared: Prepared | MicroveilError | None  # None once it is done
+    planned: Plan | MicroveilError | None = None
 
     def plan(self) -> Plan | MicroveilError:
         """Plan it once, or say why that cannot be."""
         if self.planned is None:
-            self.planned = self._planned()
+            try:
+                if not isinstance(self.prepared, Prepared):
+                    assert self.prepared is not None  # noqa: S101 -- it is to be planned
+                    raise self.prepared
+                self.planned = plan_of(self.prepared)
+                refuse_exact_cells(self.planned)
+            except MicroveilError as error:
+                self.planned = error.with_traceback(None)
         return self.planned
-
-    def _planned(self) -> Plan | MicroveilError:
-        if isinstance(self.prepared, MicroveilError):
-            return self.prepared
-        try:
-            planned = plan_of(self.prepared)
-            refuse_exact_cells(planned)
-        except MicroveilError as error:
-            return error
-        return planned
 
 
 def tasks_of(
@@ -134,7 +131,7 @@ def carry_out(
                 except BaseException:
                     stopped.set()
                     raise
-        task.planned = None  # it takes memory
+        task.prepared = task.planned = None  # their columns take memory
 
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(work, *one) for one in left]
