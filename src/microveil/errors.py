@@ -31,20 +31,25 @@ Result = TypeVar("Result")
 # How a request is written: keyword arguments, flags of a command, a recipe, fields of a form.
 Written = Literal["arguments", "flags", "recipe", "fields"]
 
-# What columns need, by the argument that says it: in words, and what stands for it in each form
-# until it is filled in. Dots are refused as values.
+# What columns need, by the argument that says it: in words, what else would do, and what stands for
+# it in each form until it is filled in. Dots are refused as values.
 _NEEDS = {
     "bounds": (
         "bounds, the domain of their values as publicly known",
+        "Reading them from the data (--bounds-from-data 1.5) shows the largest value to everybody.",
         ("(..., ...)", "...:...", '["...", "..."]'),
     ),
-    "resolution": ("a resolution, the step to which values are rounded", ("...", "...", '"..."')),
-    "categories": ("a list of all their categories", ("[...]", "...", '["..."]')),
+    "resolution": (
+        "a resolution, the step to which values are rounded",
+        "It is 0.01 for hundredths, 1 for whole ones; --resolution-from-data reveals the decimals.",
+        ("...", "...", '"..."'),
+    ),
+    "categories": ("a list of all their categories", "", ("[...]", "...", '["..."]')),
 }
 _FILL_IN = {
     "arguments": "Fill in the dots, and pass:",
     "flags": "Fill in the dots, and add to the command:",
-    "recipe": "Fill in the dots, and add each line to the recipe, below its heading:",
+    "recipe": "Fill in the dots, and put these lines at the top of the recipe:",
 }
 # A place that is about one column: what is said of it, its name, and in how many records.
 _OF_COLUMN = re.compile(r"(?P<of>[^']*) '(?P<name>.*)'(?:, (?P<where>[^']*))?", re.DOTALL)
@@ -140,7 +145,8 @@ def written_as(written: Written) -> Iterator[None]:
 
 def lines_of(error: MicroveilError, written: Written) -> list[str]:
     """Return a message line by line, for a request that is written in one of the forms."""
-    if len(error.problems) == 1:
+    lacks = lacked(error)
+    if len(error.problems) == 1 and (lacks is None or not lacks[1] or written == "fields"):
         return [f"{error.place}: {error.rule}; {error.remedy}."]
     return _grouped(error.problems, written)
 
@@ -159,12 +165,18 @@ def _grouped(problems: Sequence[MicroveilError], written: Written) -> list[str]:
             columns += [] if lacks[1] in columns else [lacks[1]]
         groups.setdefault(key, []).append(problem)
     lines = [
-        _needed(key[0], gaps[key[0]])
+        _needed(key[0], gaps[key[0]], written)
         if key[0] in _NEEDS
         else _together(group[:1] if key[0] in gaps else group)
         for key, group in groups.items()
     ]
     return [*lines, *_to_fill_in(gaps, written)] if gaps and written != "fields" else lines
+
+
+def _key(name: str) -> str:
+    """Write a column's name as a key of a recipe."""
+    is_bare = re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None
+    return name if is_bare else json.dumps(name, ensure_ascii=False)
 
 
 def _together(group: Sequence[MicroveilError]) -> str:
@@ -180,9 +192,11 @@ def _together(group: Sequence[MicroveilError]) -> str:
     return f"{plural} {', '.join(named)}: {first.rule}; {first.remedy}."
 
 
-def _needed(argument: str, columns: Sequence[str]) -> str:
+def _needed(argument: str, columns: Sequence[str], written: Written) -> str:
     subject = "1 column needs" if len(columns) == 1 else f"{len(columns)} columns need"
-    return f"{subject} {_NEEDS[argument][0]}: {', '.join(columns)}."
+    needs, instead, _ = _NEEDS[argument]
+    line = f"{subject} {needs}: {', '.join(columns)}."
+    return f"{line} {instead}" if instead and written != "fields" else line
 
 
 def _to_fill_in(gaps: dict[str, list[str]], written: Written) -> list[str]:
@@ -191,21 +205,17 @@ def _to_fill_in(gaps: dict[str, list[str]], written: Written) -> list[str]:
     gaps = {argument: columns for argument, columns in gaps.items() if argument not in of_all}
     pairs = [(argument, name) for argument, columns in gaps.items() for name in columns]
     if written == "recipe":
-        lines = [f'  {argument} = "..."  # above all headings' for argument in of_all]
-        for column in dict.fromkeys(name for _, name in pairs):
-            is_bare = re.fullmatch(r"[A-Za-z0-9_-]+", column) is not None
-            key = column if is_bare else json.dumps(column, ensure_ascii=False)
-            lines.append(f"  [attributes.{key}]")
-            own = [argument for argument, name in pairs if name == column]
-            lines += [f"  {argument} = {_NEEDS[argument][1][2]}" for argument in own]
+        # Dotted keys stand above all headings, whatever tables of attributes there are below.
+        lines = [f'  {argument} = "..."' for argument in of_all]
+        lines += [f"  {a}.{_key(name)} = {_NEEDS[a][2][2]}" for a, name in pairs]
     elif written == "flags":
         flags = [f"--{argument} ..." for argument in of_all]
-        flags += [f"--{a} {shlex.quote(f'{name}={_NEEDS[a][1][1]}')}" for a, name in pairs]
+        flags += [f"--{a} {shlex.quote(f'{name}={_NEEDS[a][2][1]}')}" for a, name in pairs]
         lines = [f"  {' '.join(flags)}"]
     else:
         lines = [f"  {argument}=...," for argument in of_all]
         lines += [
-            f"  {a}={{{', '.join(f'{name!r}: {_NEEDS[a][1][0]}' for name in columns)}}},"
+            f"  {a}={{{', '.join(f'{name!r}: {_NEEDS[a][2][0]}' for name in columns)}}},"
             for a, columns in gaps.items()
         ]
     return [_FILL_IN[written], *lines]

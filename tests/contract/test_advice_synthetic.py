@@ -152,8 +152,8 @@ def test_a_refusal_names_what_would_do(delta):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"bounds": {"AGE": (0, 120)}}, "dp-synthetic needs its bounds.*--bounds FEE"),
-        ({"categories": None}, "dp-synthetic needs the list of categories.*--categories PLACE"),
+        ({"bounds": {"AGE": (0, 120)}}, "1 column needs bounds.*: FEE"),
+        ({"categories": None}, "1 column needs a list of all their categories: PLACE"),
         ({"attributes": None}, "at row scope they must be named.*--attributes AGE"),
         ({"attributes": ["AGE", "WAGE"]}, "^column 'WAGE': the table has no such column"),
         ({"epsilon": None}, "needs a budget; pass epsilon=1"),

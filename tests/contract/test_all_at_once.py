@@ -11,6 +11,8 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.files.writing import write_data
+from microveil.table import Labels
 
 N = 60
 BY = {
@@ -89,7 +91,7 @@ def test_every_kind_of_problem_stands_in_one_error():
         "delta", "columns 'absent', 'gone', 'missing'", "column 'amount0'",
         "bounds, the domain of their values as publicly known: count0, amount0, count1, amount1",
         "a resolution, the step to which values are rounded: amount0",
-        "fewer records than k", "attributes.word0.ordered", "[attributes.count0]",
+        "fewer records than k", "attributes.word0.ordered", "bounds.count0 =",
     ):  # fmt: skip
         assert any(said in line for line in lines), (said, lines)
     said = [line for line in lines if not line.startswith(" ")]
@@ -104,9 +106,9 @@ def test_gaps_of_all_parts_stand_together():
     ]
     with pytest.raises(mv.RequestError) as refused:
         mv.protect(people(), parts=parts)
-    assert str(refused.value).splitlines()[1:] == [
-        "2 columns need bounds, the domain of their values as publicly known: count0, amount0.",
-        "1 column needs a resolution, the step to which values are rounded: amount0.",
+    assert [line.partition(". ")[0] for line in str(refused.value).splitlines()[1:]] == [
+        "2 columns need bounds, the domain of their values as publicly known: count0, amount0",
+        "1 column needs a resolution, the step to which values are rounded: amount0",
         "Fill in the dots, and pass:",
         "  bounds={'count0': (..., ...), 'amount0': (..., ...)},",
         "  resolution={'amount0': ...},",
@@ -134,7 +136,12 @@ def test_what_closes_the_gaps_of_a_recipe_is_toml(tmp_path):
 
     first = asked(entries)
     assert first.returncode == 2
-    block = tomllib.loads(first.stderr.partition("heading:\n")[2])["attributes"]
+    by_argument = tomllib.loads(first.stderr.partition("top of the recipe:\n")[2])
+    assert by_argument["resolution"] == {"amount0": "...", "amount1": "..."}
+    block = {
+        name: {key: dots[name] for key, dots in by_argument.items() if name in dots}
+        for name in table.columns
+    }
     assert block["amount0"] == {"bounds": ["...", "..."], "resolution": "..."}
     left = asked({name: one | block[name] for name, one in entries.items()})
     assert (left.returncode, left.stderr) == (2, first.stderr)
@@ -143,6 +150,100 @@ def test_what_closes_the_gaps_of_a_recipe_is_toml(tmp_path):
         {name: one | {key: known[key] for key in block[name]} for name, one in entries.items()}
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_block_is_pasted_into_a_recipe_as_it_is(tmp_path):
+    """Sixty gaps of a recipe that inspect wrote: the block goes on top, and dots become values."""
+    people().select(pl.exclude("^word.*$")).write_csv(tmp_path / "people.csv")
+    asked = ["--method", "laplace", "--epsilon", "5000", "-o", "recipe.toml"]
+    done = run("inspect", "people.csv", *asked, folder=tmp_path)
+    assert "60 entries are left to type" in done.stdout
+    recipe = tmp_path / "recipe.toml"
+    command = ["protect", "people.csv", "--recipe", "recipe.toml", "-o", "out"]
+    first = run(*command, folder=tmp_path)
+    block = first.stderr.partition("top of the recipe:\n")[2]
+    assert block.count("...") == 2 * 40 + 20
+    proposed = recipe.read_text()
+    recipe.write_text(block + proposed)
+    assert run(*command, folder=tmp_path).stderr == first.stderr
+    known = block.replace('["...", "..."]', "[0, 9]").replace('"..."', "0.01")
+    recipe.write_text(known + proposed)
+    done = run(*command, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    terms = mv.Guarantee.read(tmp_path / "out" / "guarantee.json").attributes
+    assert {tuple(own.domain) for own in terms} == {(0, 9)}
+    recipe.write_text("[attributes.count0]\n" + proposed)
+    twice = run(*command, "--overwrite", folder=tmp_path)
+    assert "recipe.toml, line" in twice.stderr
+    assert "Cannot declare ('attributes', 'count0') twice" in twice.stderr
+
+
+def test_what_a_recipe_says_by_column_at_its_top_is_what_arguments_say():
+    """Of columns that have an entry below, and of a recipe without entries."""
+    table = people().select("count0", "amount0", "word0")
+    top = {"microveil": "0.3", "method": "pram", "epsilon": 5, "seed": 1,
+           "bounds": {"count0": [0, 9], "amount0": [0, 9]}, "resolution": {"amount0": 0.01},
+           "categories": {"word0": ["north", "south", SECRET]}}  # fmt: skip
+    entry = {"role": "confidential"}
+    entries = {"count0": entry, "amount0": {**entry, "resolution": "..."}, "word0": entry}
+    by_name = mv.protect(table, recipe={**top, "attributes": entries})
+    assert by_name.data.equals(mv.protect(table, recipe=top, attributes=table.columns).data)
+    assert by_name.data.columns == table.columns
+
+
+def test_what_closes_many_gaps_at_once_is_said_first(tmp_path):
+    """Learning, where a delta is all that lacks; the file's own lists, until they are accepted."""
+    table = people().select("count0", "count1", "amount0")
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(table, epsilon=3)
+    assert "--delta 1e-9" in str(refused.value).splitlines()[0]
+    for more in ({"method": "laplace"}, {"domains": "declared"}):
+        with pytest.raises(mv.RequestError) as refused:
+            mv.protect(table, epsilon=3, **more)
+        assert "--delta 1e-9" not in str(refused.value)
+    labels = {name: Labels(codes=dict.fromkeys(range(9), "of it")) for name in ("count0", "count1")}
+    write_data(table, tmp_path / "people.sav", text=None, labels=labels)
+    listed = mv.read(tmp_path / "people.sav")
+    asked = {"method": "pram", "epsilon": 3, "resolution": {"amount0": 0.01}}
+    asked["attributes"] = table.columns
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(listed, **asked)
+    first = str(refused.value).splitlines()[0]
+    assert "declares the values of 2 of the 3 columns" in first
+    assert "--accept file" in first
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(listed, **asked, accept="file")
+    assert "accept" not in str(refused.value)
+    assert (
+        mv.protect(listed, **asked, accept="file", bounds={"amount0": (0, 9)}).data.columns
+        == table.columns
+    )
+
+
+def test_missing_cells_stand_beside_gaps_and_one_gap_is_worded_as_two():
+    """Nobody mends the one to meet the other in the next run."""
+    table = people().select(
+        pl.when(pl.col("amount0") > 1).then("amount0"),
+        pl.when(pl.col("count0") > 1).then("count0"),
+        "amount1",
+    )
+    lines = []
+    for names in (["amount0", "count0"], ["amount0", "amount1", "count0"]):
+        with pytest.raises(mv.RequestError) as refused:
+            mv.protect(table, method="mdav", k=3, attributes=names)
+        lines.append(str(refused.value).splitlines())
+    one, two = lines
+    assert one[0].startswith("1 column needs a resolution, the step to which values are rounded")
+    assert two[0].startswith("2 columns need a resolution, the step to which values are rounded")
+    for said in lines:
+        assert re.search(
+            r"attributes 'amount0' \(.*\), 'count0' \(.*\): a value is missing", said[1]
+        )
+    with pytest.raises(mv.RequestError) as refused:
+        mv.protect(table, method="mdav", k=3, attributes=["amount1"])
+    assert str(refused.value).splitlines() == [
+        one[0].replace("amount0", "amount1"), *one[2:-1], "  resolution={'amount1': ...},",
+    ]  # fmt: skip
 
 
 def test_flags_close_the_gaps_and_values_outside_are_named_on_request_alone(tmp_path):
@@ -192,12 +293,8 @@ def test_epsilon_and_k_stand_in_the_block_that_closes_all_gaps(tmp_path):
     recipe.write_text(f'microveil = "0.2"\nmethod = "dp-um"\n{column}')
     command = ["protect", "people.csv", "-o", "out"]
     first = run(*command, "--recipe", recipe, folder=tmp_path)
-    top = tomllib.loads(first.stderr.partition("heading:\n")[2])
-    assert top == {
-        "epsilon": "...",
-        "k": "...",
-        "attributes": {"count0": {"bounds": ["...", "..."]}},
-    }
+    top = tomllib.loads(first.stderr.partition("top of the recipe:\n")[2])
+    assert top == {"epsilon": "...", "k": "...", "bounds": {"count0": ["...", "..."]}}
     recipe.write_text(f'microveil = "0.2"\nmethod = "dp-um"\nepsilon = "..."\nk = "..."\n{column}')
     assert run(*command, "--recipe", recipe, folder=tmp_path).stderr.endswith(
         first.stderr.partition("Fill in")[2]

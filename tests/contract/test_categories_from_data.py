@@ -154,7 +154,7 @@ def test_a_polars_enum_declares_its_list():
 def test_a_pandas_category_holds_values_seen_and_declares_nothing(ordered):
     """Its list is that of the values there were, whoever made it, also where it is ordered."""
     table = pd.DataFrame({"R": pd.Categorical(WORDS, ordered=ordered)})
-    with pytest.raises(mv.RequestError, match="needs the list of categories"):
+    with pytest.raises(mv.RequestError, match="needs a list of all their categories"):
         mv.plan(table, **{**ASKED, "attributes": ["R"]})
     with pytest.raises(mv.DataError, match="it must hold numbers"):
         mv.plan(table, **{**ASKED, "method": "dp-um", "k": 3, "attributes": ["R"]})

@@ -301,7 +301,7 @@ BAD = {
                             "1000"),
     "no epsilon and no matrix": ("pram", {"epsilon": None}, "without a matrix"),
     "an epsilon that changes nothing": ("pram", {"epsilon": 1000}, "as they are"),
-    "text without categories": ("pram", {"attributes": ["place"]}, "list of categories"),
+    "text without categories": ("pram", {"attributes": ["place"]}, "list of all their categories"),
     "a category that is not declared": (
         "pram", {"attributes": ["place"], "bounds": {"place": ["north", "south"]},
                  "outside": "clamp"}, "declared categories",

@@ -191,7 +191,7 @@ def test_what_is_refused_is_a_row_with_its_reason():
     assert "fewer records than k" in reasons["idp-cbls", 101]
     assert "k of 3 or more" in reasons["idp-cbls", 2]
     assert "would be published exactly as they are" in reasons["idp-cbls", 4]
-    assert "needs its bounds" in reasons["dp-um", 2]
+    assert "1 column needs bounds" in reasons["dp-um", 2]
     rows = found.table.filter(polars.col("refused").is_not_null())
     assert rows.height == len(reasons)
     assert rows["run"].null_count() == rows["information_loss"].null_count() == rows.height
@@ -245,7 +245,7 @@ def test_a_grid_that_is_refused_whole_is_an_error(tmp_path):
             "all 4 configurations are refused, the first because",
         ),
         ("dp-um", 4, {**bounds, "scope": "row"}, RequestError, "^scope: "),
-        ("dp-um", 4, {}, RequestError, "needs its bounds"),
+        ("dp-um", 4, {}, RequestError, "1 column needs bounds"),
     ):
         for folder in (None, tmp_path / "new", there):
             with pytest.raises(error, match=told) as refused:

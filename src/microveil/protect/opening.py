@@ -30,6 +30,7 @@ from microveil.table import (
     named_like_weight,
     open_table,
 )
+from microveil.table.gridding import counted_records, missing_error
 from microveil.table.table import check_kept
 
 # Why a column is left out by its name.
@@ -74,6 +75,8 @@ def prepare(table: Any, request: Request, progress: Callable[[str], None] = sile
                 check_kept(opened, name)
     if opened.n_records < request.k:
         problems.append(DataError("table", "it has fewer records than k", "choose a smaller k"))
+    if problems and request.missing == "error":  # else they are refused once these are mended
+        problems.extend(_cells_missing(opened, names, request))
     problems.refuse()
     if request.learns:
         request = replace(request, attributes=tuple(attribute.name for attribute in attributes))
@@ -86,6 +89,21 @@ def prepare(table: Any, request: Request, progress: Callable[[str], None] = sile
         formulas=tuple(formulas_in(opened, attributes, request.keep)),
         progress=progress,
     )
+
+
+def _cells_missing(table: Table, names: Iterable[str], request: Request) -> Iterator[DataError]:
+    """Refuse the columns to protect that have missing cells."""
+    may_be_hidden = "missing" in request.method.can
+    for name in names:
+        kind = table.kind(name)
+        try:
+            missing = (table.numbers(name) if kind.is_numeric else table.codes(name, ())).missing
+        except DataError:  # it is refused as it is
+            continue
+        if missing is not None and missing.any():
+            own = Attribute(name=name, kind=kind, never_missing=name in request.never_missing)
+            counted = counted_records(missing)
+            yield missing_error(own, counted, infinite=False, may_be_hidden=may_be_hidden)
 
 
 def chosen_names(table: Any, request: Request) -> list[str]:

@@ -13,6 +13,8 @@
     resolution = 0.01
     bounds = [0, 150000]
 
+What is said by column may stand at the top, too: ``bounds.INCOME = [0, 150000]``.
+
 Attributes with the role quasi-identifier or confidential are protected if they hold numbers, or
 text whose categories are listed (``ordered = true`` where their order means something), learnt or
 accepted; non-confidential ones are kept; identifiers, weights and attributes that are not named are
@@ -87,7 +89,10 @@ def read_recipe(recipe: Recipe, problems: Problems | None = None) -> dict[str, A
     version, entries = asked.pop("microveil", None), asked.pop("attributes")
     learns = bool(asked.get("delta")) and asked.get("domains") != "declared"
     has_lists = learns or not {"accept", "codebook"}.isdisjoint(asked)
-    asked |= _of_attributes(entries, has_lists=has_lists) if entries else {}
+    of_entries = _of_attributes(entries, has_lists=has_lists) if entries else {}
+    without_entry = {name: asked[name] for name in _by_column() if name in asked}
+    asked |= of_entries
+    asked |= {name: {**of_entries.get(name, {}), **own} for name, own in without_entry.items()}
     found += _of_parts(asked.get("parts"), entries)
     if "parts" in asked:
         asked.pop("attributes", None)  # the parts name them
@@ -122,7 +127,7 @@ def _contents(recipe: Recipe, problems: Problems) -> dict[str, Any]:
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
     known = {name: own for name, own in arguments().items() if not own.column}
     found: dict[str, Any] = {"attributes": {}}
-    for name, value in contents.items():
+    for name, value in _in_entries(contents).items():
         if value is None:
             continue
         if name in OF_ALL and is_open(value):
@@ -139,11 +144,35 @@ def _contents(recipe: Recipe, problems: Problems) -> dict[str, Any]:
             odd = [moved(one, f"recipe, entry '{name}'") for one in wrong if one.place == name]
             problems += odd
             found |= {} if odd else {name: value}
-        elif name in ("microveil", "parts"):
+        elif name in ("microveil", "parts") or (
+            name in _by_column() and isinstance(value, Mapping)
+        ):
             found[name] = value
         else:
             problems.append(_odd(name))
     return found
+
+
+def _by_column() -> dict[str, str]:
+    """Return the arguments that go by column, and their keys in an attribute's entry."""
+    return {name: own.column for name, own in arguments().items() if own.by_column}
+
+
+def _in_entries(contents: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what the top says by column, as keyword arguments do, into the entries of attributes.
+
+    It goes before an entry of its own, which may hold the dots that it fills in. Of a column
+    without an entry it stays where it is.
+    """
+    top, entries = {**contents}, contents.get("attributes")
+    for argument, key in _by_column().items():
+        if not isinstance(top.get(argument), Mapping) or not isinstance(entries, Mapping):
+            continue
+        given = top.pop(argument)
+        has_entry = {name for name in given if isinstance(entries.get(name), Mapping)}
+        entries = {**entries, **{name: {**entries[name], key: given[name]} for name in has_entry}}
+        top[argument] = {name: own for name, own in given.items() if name not in has_entry} or None
+    return top if entries is None else {**top, "attributes": entries}
 
 
 def _attributes(entries: Mapping[str, Any], problems: Problems) -> dict[str, dict[str, Any]]:
@@ -206,7 +235,10 @@ def _load(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         where = f"{path}, line {line[1]}" if line else f"{path}"
-        raise FileError(where, "a recipe must be a TOML file", "correct the line") from None
+        # Its reasons name keys and signs, and end with the place.
+        reason = re.sub(r" \(at (line|end).*", "", str(error))
+        rule = f"a recipe must be a TOML file, and its reader says: {reason}"
+        raise FileError(where, rule, "correct the line") from None
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path}", "the recipe cannot be read", "check path and rights") from None
 

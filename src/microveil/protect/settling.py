@@ -5,27 +5,38 @@ beside it, a gap for each thing that a person has to say.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import update_wrapper
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from microveil.errors import DataError, Problems, RequestError, lacked, one_error, written_as
+from microveil.errors import (
+    DataError,
+    MicroveilError,
+    Problems,
+    RequestError,
+    lacked,
+    one_error,
+    written_as,
+)
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED, Arguments, arguments
 from microveil.protect.attributes import check_types
 from microveil.protect.auto import k_chosen, method_chosen
 from microveil.protect.columns import Prepared, silent
-from microveil.protect.declarations import accepted
+from microveil.protect.declarations import accepted, declared_by_file
 from microveil.protect.opening import formulas_in, opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
 from microveil.protect.recipe import OF_ALL, OF_COLUMNS, is_open, read_recipe, to_fill_in
-from microveil.protect.request import Request, read_each, said
+from microveil.protect.request import BEST, Request, read_each, said
 from microveil.table import Table, check_columns, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
+
+# So many gaps are worth a word on what closes them all; a single one is soon filled in.
+MANY = 2
 
 Listed = ParamSpec("Listed")
 Result = TypeVar("Result")
@@ -119,7 +130,7 @@ def settle(
         is_left = asked.get("method") == AUTO and bool(found)
         problems = Problems(p for p in error.problems if not (is_left and p.place == "method"))
         problems.extend(found)
-        raise one_error(problems) from None
+        raise one_error([*_ways(table, asked, problems), *problems]) from None
 
 
 def _settled(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
@@ -176,7 +187,38 @@ def refuse_all(table: Any, asked: Mapping[str, Any], problems: Problems) -> None
         entries = (re.match(r"recipe, entry '(\w+)", problem.place) for problem in problems)
         wrong = {entry[1] for entry in entries if entry is not None}
         problems.extend(one for one in problems_of(table, asked) if one.place not in wrong)
+        problems[:0] = _ways(table, asked, problems)
     problems.refuse()
+
+
+def _ways(
+    table: Any, asked: Mapping[str, Any], problems: Iterable[MicroveilError]
+) -> Iterator[RequestError]:
+    """Say first what would close many gaps at once: what the file declares, or learning."""
+    gaps = [found for one in problems if (found := lacked(one)) is not None and found[1]]
+    columns = dict.fromkeys(name for _, name in gaps)
+    method = METHODS.get(str(asked.get("method", BEST)))
+    if method is None or len(gaps) < MANY:
+        return
+    if asked.get("accept") is None:
+        declared = declared_by_file(table)
+        listed = sum(name in declared and declared[name].has_domain for name in columns)
+        if listed:
+            yield RequestError(
+                "accept",
+                f"the file itself declares the values of {listed} of the {len(columns)} columns "
+                "that lack something below",
+                "if what it lists is publicly known, accept it all at once: --accept file (in a "
+                'recipe and in Python accept = "file")',
+            )
+    may_learn = "new table" in method.can and asked.get("domains") != "declared"
+    if may_learn and asked.get("parts") is None and not asked.get("delta"):
+        yield RequestError(
+            "delta",
+            "without one every domain has to be declared",
+            "allow one, and all that is lacking below is learnt within the budget: --delta 1e-9 "
+            "(delta=1e-9)",
+        )
 
 
 def problems_of(table: Any, asked: Mapping[str, Any]) -> Problems:

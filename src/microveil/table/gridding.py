@@ -109,7 +109,7 @@ def _of_words(
     has_empty = bool(words) and words[0] == ""
     missing = places == 0 if has_empty else np.zeros(len(places), dtype=np.bool_)
     if missing.any() and not keep_missing:
-        counted = _counted(missing)
+        counted = counted_records(missing)
         raise missing_error(attribute, counted, infinite=False, may_be_hidden=True)
     values = places[~missing].astype(np.int64) - has_empty
     return GridColumn(
@@ -152,7 +152,10 @@ def on_grid(
         for absent, is_infinite in ((missing, False), (infinite, True)):
             if absent is not None and absent.any():
                 raise missing_error(
-                    attribute, _counted(absent), infinite=is_infinite, may_be_hidden=may_be_hidden
+                    attribute,
+                    counted_records(absent),
+                    infinite=is_infinite,
+                    may_be_hidden=may_be_hidden,
                 )
     absent = _either(missing, infinite)
     if absent is not None:
@@ -170,7 +173,7 @@ def on_grid(
     ):
         if not clamp or attribute.categories is not None:
             outside = spread((values < bounds[0]) | (values > bounds[1]), absent)
-            raise outside_error(attribute, _counted(outside))
+            raise outside_error(attribute, counted_records(outside))
         values = np.clip(values, *bounds)
     reasons = None
     if attribute.reasons and numbers.reasons is not None:
@@ -178,7 +181,7 @@ def on_grid(
     return GridColumn(attribute=attribute, values=values, missing=absent, reasons=reasons)
 
 
-def _counted(records: NDArray[np.bool_]) -> str:
+def counted_records(records: NDArray[np.bool_]) -> str:
     """Say how many records break a rule, and which is the first, from 1."""
     count, first = int(records.sum()), int(records.argmax()) + 1
     return f"record {first}" if count == 1 else f"{count} records, the first record {first}"
