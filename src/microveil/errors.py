@@ -146,7 +146,7 @@ def written_as(written: Written) -> Iterator[None]:
 def lines_of(error: MicroveilError, written: Written) -> list[str]:
     """Return a message line by line, for a request that is written in one of the forms."""
     lacks = lacked(error)
-    if len(error.problems) == 1 and (lacks is None or not lacks[1] or written == "fields"):
+    if len(error.problems) == 1 and (lacks is None or not lacks[1]):
         return [f"{error.place}: {error.rule}; {error.remedy}."]
     return _grouped(error.problems, written)
 
