@@ -278,7 +278,10 @@ class Watch:
         monkeypatch.setattr(choosing, "draw_run", watched_choice)
 
     def cost(self, plan, n_records, **kind):
-        """What was asked: of one column each noise is on one table, which is looked at in parts."""
+        """What was asked: of one column each noise is on one table, which is looked at in parts.
+
+        Whatever noise no column has is on a table of its own.
+        """
         planned = {depth.rates for part in plan.attributes for depth in part.depths}
         by_weights = {
             str([median_weights(rate, n_records).tolist() for rate in rates]): rates
@@ -286,15 +289,15 @@ class Watch:
         }
         # What is cut with other weights than the plan has is an error.
         rates = [by_weights[str(weights)] for weights in self.weights]
-        pairs = None if plan.tables is None else plan.tables.noise
-        own = {id(noise): noise for noise in self.noises if noise is not pairs}
         known = {
             id(noise)
             for part in plan.attributes
             for noise in (part.noise, part.cells, part.decimals)
         }
-        assert own.keys() <= known
-        noises = [*own.values(), *(noise for noise in self.noises if noise is pairs)]
+        of_tables = [noise for noise in self.noises if id(noise) not in known]
+        assert len(of_tables) <= (0 if plan.tables is None else plan.tables.n_tables)
+        own = {id(noise): noise for noise in self.noises if id(noise) in known}
+        noises = [*own.values(), *of_tables]
         cost = sum(cost_of_noise(noise, **kind) for noise in noises)
         cost += sum(cost_of_choice(rate, **kind) for rate in self.choices)
         return cost + sum(cost_of_levels(depth, **kind) for depth in rates)

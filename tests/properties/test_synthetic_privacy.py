@@ -296,7 +296,8 @@ def drawn_by(plan, counts, expected, n_records, monkeypatch):
         return 0
 
     monkeypatch.setattr(choosing, "draw_run", draw_run)
-    choosing._chosen(plan, counts, expected, n_records, RandomSource.seeded(1))
+    noises = dict.fromkeys(expected, plan.noise)
+    choosing._chosen(plan.rate, noises, counts, expected, n_records, RandomSource.seeded(1))
     ((losses, rate),) = asked
     return losses, rate
 
@@ -366,3 +367,46 @@ def test_two_scores_may_move_by_four_records_apart():
         for table in (near, far)
     ]
     assert [step >> choosing.SCORE_BITS for step in moved] == [2, -2]
+
+
+SIZES = st.lists(st.integers(2, 1 << 17), min_size=1, max_size=40)
+
+
+def spent(noise):
+    """What noise on a table costs, in epsilon or in rho."""
+    return 1 / noise.scale if noise.is_gaussian else 2 * Fraction(1 << noise.bits) / noise.scale
+
+
+@pytest.mark.parametrize("make", [laplace_noise, gaussian_noise])
+@given(
+    sizes=SIZES, order=st.randoms(use_true_random=False), of_all=st.fractions(Fraction(1, 1000), 8)
+)
+def test_tables_spend_together_what_was_planned_and_no_more(make, sizes, order, of_all):
+    """Whatever their sizes are and whichever are chosen, in exact fractions.
+
+    A table of more cells never spends less than a smaller one, were it next; and shares hang on
+    public sizes alone.
+    """
+    cells = {(one, one + 1): size for one, size in enumerate(sizes)}
+    n_tables = order.randint(1, len(sizes))
+    noise, left, total = make(of_all / n_tables), list(cells), Fraction(0)
+    shares = choosing.Shares.of(n_tables, cells)
+    for _ in range(n_tables):
+        by_size = sorted(left, key=cells.__getitem__)
+        wanted = [shares.share(scope) for scope in by_size]
+        assert wanted == sorted(wanted)
+        assert wanted[0] >= Fraction(1, choosing.LEAST_SHARE)
+        scope = order.choice(left)
+        left.remove(scope)
+        total += spent(noise.spending(shares.share(scope)))
+        shares = shares.without(scope)
+    assert shares.left == shares.n_left == 0
+    assert total <= of_all
+    assert total >= of_all * Fraction(999, 1000)
+
+
+def test_noise_that_no_sampler_could_draw_on_the_least_share_is_refused_beforehand():
+    """By public figures: not once some tables are measured."""
+    noise = gaussian_noise(Fraction(1, 1 << 78))
+    with pytest.raises(RequestError, match="would not fit 64 bits"):
+        noise.spending(Fraction(1, choosing.LEAST_SHARE))

@@ -28,7 +28,7 @@ from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.noise.passing import LARGEST_DEVIATION
 from microveil.schema import EPOCH, Attribute, Kind, Source
 from microveil.synthesis.clauses import computed_by
-from microveil.synthesis.measuring import TablesPlan
+from microveil.synthesis.measuring import LEAST_SHARE, TablesPlan
 from microveil.synthesis.one_way_plan import Depth, Learning, OneWayPlan, threshold
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import GridColumn
@@ -378,6 +378,7 @@ class _Planning:
         if structure == "target":
             edges = tables = max(1, edges - 1)
         noise = budget.noise(budget.total * measuring / tables)
+        noise.spending(Fraction(1, LEAST_SHARE))  # the most there may be can be drawn, or a refusal
         room = room_of(noise, self.choices.n_records, has_target=structure == "target")
         sizes = (size for size in (2, 4, 8, 16) if size <= MOST_PARTS and size**2 <= room)
         return TablesPlan(

@@ -55,6 +55,12 @@ class CountNoise:
             math.sqrt(2 / math.pi) if self.is_gaussian else math.sqrt(0.5)
         )
 
+    def spending(self, times: Fraction) -> "CountNoise":
+        """Return the law that spends so many times what this one does, or a little less."""
+        if self.is_gaussian:
+            return gaussian_noise(times / self.scale)
+        return laplace_noise(times * (2 << self.bits) / self.scale)
+
     def added(self, counts: Whole, source: RandomSource) -> Whole:
         """Add noise to every count: whole numbers of steps, of the same shape."""
         if self.is_gaussian:
