@@ -2,7 +2,7 @@
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,10 @@ LEAST = 0.5
 # person's would else go along.
 FAR_OUT, FARTHER_OUT, USUAL = 4.3, 5.5, (-64, 1 << 24)
 OUTER = 2.5
+# Of Laplace noise, whose tails are longer, so many times as many.
+LAPLACE = 1.5
+# Where what the atoms leave stands out by less than so many deviations, all values may be atoms.
+ALL_ATOMS = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,21 +39,25 @@ class Cells:
     borders: Whole
     counts: NoisyCounts
 
-    def combined(self, atoms: Counted) -> Counted:
-        """Join both counts of atoms by the inverse of their variances; up to what stands out."""
+    def held(self, atoms: Counted, n_present: float) -> Counted:
+        """Return the cells up to the outermost that stand out, none with less than no record.
+
+        Both counts of atoms are joined by the inverse of their variances.
+        """
         starts, ends = self.borders[:-1], self.borders[1:]
         counts, variances = self.counts.counts, np.full(len(starts), self.counts.variance)
+        rest, of_atoms = n_present - atoms.masses.sum(), atoms.deviations**2
         if len(atoms.starts):
-            place, before = np.searchsorted(starts, atoms.starts), atoms.deviations**2
-            total = counts[place] / variances[place] + atoms.masses / before
-            variances[place] = 1 / (1 / variances[place] + 1 / before)
+            place = np.searchsorted(starts, atoms.starts)
+            total = counts[place] / variances[place] + atoms.masses / of_atoms
+            variances[place] = 1 / (1 / variances[place] + 1 / of_atoms)
             counts[place] = total * variances[place]
-        kept = _reach(starts, counts, variances)
-        return Counted(starts[kept], ends[kept], counts[kept], np.sqrt(variances[kept]))
-
-    def held(self, atoms: Counted, n_present: float) -> Counted:
-        """Return the cells up to the outermost that stand out, none with less than no record."""
-        found = self.combined(atoms)
+        # Next to what stands out numbers are as likely as not, unless all may be atoms.
+        is_there = rest >= ALL_ATOMS * math.sqrt(of_atoms.sum())
+        least = (OUTER, FAR_OUT, FARTHER_OUT) if is_there else (FARTHER_OUT,) * 3
+        longer = 1.0 if self.counts.noise.is_gaussian else LAPLACE
+        kept = _reach(starts, counts, variances, [longer * own for own in least])
+        found = Counted(starts[kept], ends[kept], counts[kept], np.sqrt(variances[kept]))
         return replace(found, masses=nearest_counts(found.masses, n_present))
 
     @classmethod
@@ -119,12 +127,21 @@ class AttributeMeasured:
             return None
         lower, upper = self.attribute.grid_bounds or (0, 0)
         scale = replace(candidates, lower=lower, upper=upper)
-        n_present = float(self.present(self.n_records)[0] * self.n_records)
         if self.cells is not None:
-            return of_cells(candidates, scale, self.cells.held(self.counted, n_present))
+            return of_cells(candidates, scale, self.held)
         assert self.cuts is not None  # noqa: S101 -- one of both is there
-        n_rest = max(n_present - float(self.counted.masses.sum()), 0.0)
+        n_rest = max(self._n_present - float(self.counted.masses.sum()), 0.0)
         return of_cuts(self.cuts, self.rates, scale, self.counted, n_rest)
+
+    @property
+    def _n_present(self) -> float:
+        return float(self.present(self.n_records)[0] * self.n_records)
+
+    @property
+    def held(self) -> Counted:
+        """Its cells, atoms among them, of a number that cells were counted of."""
+        assert self.cells is not None  # noqa: S101 -- asked of no other
+        return self.cells.held(self.counted, self._n_present)
 
     @property
     def counted(self) -> Counted:
@@ -261,27 +278,28 @@ def with_categories(attribute: Attribute, words: tuple[str, ...]) -> Attribute:
     return replace(attribute, kind=Kind.NOMINAL, domain=domain)
 
 
-def _reach(starts: Whole, counts: Real, variances: Real) -> slice:
+def _reach(starts: Whole, counts: Real, variances: Real, least: Sequence[float]) -> slice:
     """Return the cells up to the outermost that stand out, by themselves or with others beside.
 
     There are a hundred cells far away that nobody is in: one that noise alone made stand out
     would put records a million times too far. Most numbers lie in the others.
     """
     is_usual = (starts >= USUAL[0]) & (starts < USUAL[1])
-    far = np.where(is_usual, FAR_OUT, FARTHER_OUT)
+    beside, usual, unusual = least
+    far = np.where(is_usual, usual, unusual)
     clear = np.flatnonzero(counts > far * np.sqrt(variances))
     if not len(clear):  # nobody has a value, as far as is known: those drawn are about 0
         place = max(int(np.searchsorted(starts, 0, side="right")) - 1, 0)
         return slice(place, place + 1)
     first, last = int(clear[0]), int(clear[-1])
     above = slice(last + 1, None)
-    last += _outermost(counts[above], variances[above], far[above])
+    last += _outermost(counts[above], variances[above], far[above], beside)
     below = slice(first - 1, None, -1) if first else slice(0, 0)
-    first -= _outermost(counts[below], variances[below], far[below])
+    first -= _outermost(counts[below], variances[below], far[below], beside)
     return slice(first, last + 1)
 
 
-def _outermost(counts: Real, variances: Real, far: Real) -> int:
+def _outermost(counts: Real, variances: Real, far: Real, beside: float) -> int:
     """Return how many cells, from a side on, go up to the end of what stands out together.
 
     Of all runs of cells that which stands out most, to where all its outer parts stand out, too;
@@ -294,7 +312,7 @@ def _outermost(counts: Real, variances: Real, far: Real) -> int:
     scores = (sums[None, :] - sums[:, None]) / deviations
     least = np.maximum.accumulate(np.concatenate(([0.0], far)))
     beyond = np.where(np.tri(len(sums), dtype=np.bool_), -np.inf, scores - least)
-    beyond[0, 1] = scores[0, 1] - OUTER  # next to what stands out numbers are as likely as not
+    beyond[0, 1] = scores[0, 1] - beside
     start, end = divmod(int(beyond.argmax()), len(sums))
     if beyond.max() < 0:
         return 0
@@ -302,7 +320,7 @@ def _outermost(counts: Real, variances: Real, far: Real) -> int:
         end = start + int(weak[-1])
     if not end:
         return 0
-    return end + _outermost(counts[end:], variances[end:], far[end:])
+    return end + _outermost(counts[end:], variances[end:], far[end:], beside)
 
 
 def positive_shares(total: Real, weight: Real) -> Real:

@@ -7,6 +7,7 @@ domains are learnt inside the budget where nothing is declared.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
@@ -19,7 +20,7 @@ from microveil.noise.counts import CountNoise, NoisyCounts
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
 from microveil.noise.passing import passing
-from microveil.schema import Attribute, Bounds, Kind, Source, widest
+from microveil.schema import EPOCH, Attribute, Bounds, Kind, Source, widest
 from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
 from microveil.synthesis.kinds import kind_shown
 from microveil.synthesis.measuring import Counter, Tally
@@ -33,13 +34,17 @@ _weights = lru_cache(maxsize=64)(median_weights)
 # standard deviations of the noise one stands out.
 NEAR, STANDS_OUT = 16, 4
 # Records without a value, or of no category that is shown, are taken to be none where their number
-# stands out less than by so many deviations of its noise.
-CLEARLY = 3
+# stands out less than by so many deviations of its noise: of a column without any they are shown
+# once in 570 draws with Laplace noise, in 31,000 with Gaussian.
+CLEARLY = 4
 # A learnt domain reaches so many times as far from 0 as the outermost value that was learnt: of
-# three levels of cuts and more, by which a heavy tail is told from a light one, and of fewer.
+# three levels of cuts and more, by which a heavy tail is told from a light one, and of fewer. Of
+# dates as far beyond what was learnt as that is wide.
 REACH, REACH_OF_FEW, FEW_LEVELS = 16, 4, 2
 # Cells of what is no atom: single values so far from 0, then up to each power of 2.
 SINGLE, OCTAVES = 32, range(5, 54)
+# And of dates: five years each where most of them lie.
+YEARS = [1700, 1800, 1850, *range(1900, 2055, 5), 2100, 2200, 2300]
 # What the rest of the categories is called.
 REST = "other"
 
@@ -336,7 +341,7 @@ def _numbers(
     depth = next((one for one in plan.depths if n_rest >= one.least_records), None)
     if depth is None:
         assert plan.cells is not None  # noqa: S101 -- planned beside atoms
-        borders = _borders(domain, found.atoms)
+        borders = _borders(attribute, domain, found.atoms)
         own = NoisyCounts.of(counter.cells(number, borders), plan.cells, source)
         found = replace(found, cells=Cells(borders=borders, counts=own))
     codes = counter.coded(number, candidates, source.spawn(1)[0], found.atoms)
@@ -462,12 +467,16 @@ def _with_unseen(tally: Tally, public: Whole) -> Iterator[tuple[Whole, Whole]]:
     yield public, np.zeros_like(public)
 
 
-def _borders(domain: tuple[int, int], atoms: Whole | None) -> Whole:
+def _borders(attribute: Attribute, domain: tuple[int, int], atoms: Whole | None) -> Whole:
     """Return where cells begin, and where the last ends: atoms are cells of their own."""
-    single = np.arange(-SINGLE + 1, SINGLE + 1)
-    octaves = np.array([1 << power for power in OCTAVES])
+    if attribute.kind is Kind.DATE:
+        days = [(date(year, 1, 1) - EPOCH).days for year in YEARS]
+        own = np.array([math.ceil(day / attribute.resolution) for day in days])
+    else:
+        octaves = np.array([1 << power for power in OCTAVES])
+        own = np.concatenate((np.arange(-SINGLE + 1, SINGLE + 1), octaves, -octaves + 1))
     of_atoms = np.zeros(0, dtype=np.int64) if atoms is None else np.append(atoms, atoms + 1)
-    inner = np.unique(np.concatenate((single, octaves, -octaves + 1, of_atoms)))
+    inner = np.unique(np.concatenate((own, of_atoms)))
     lower, upper = domain
     inner = inner[(inner > lower) & (inner <= upper)]
     return np.concatenate(([lower], inner, [upper + 1])).astype(np.int64)
@@ -479,14 +488,16 @@ def _with_domain(measured: AttributeMeasured) -> AttributeMeasured:
     lower, upper = widest(attribute)
     atoms = np.zeros(0) if measured.atoms is None else measured.atoms
     if measured.cells is not None:
-        held = measured.cells.combined(measured.counted)
-        least, most = int(held.starts[0]), int(held.ends[-1]) - 1
+        least, most = int(measured.held.starts[0]), int(measured.held.ends[-1]) - 1
     else:
         assert measured.cuts is not None  # noqa: S101 -- one of both is there
         outer = np.concatenate((atoms, np.floor(measured.cuts.positions)))
         least, most = (int(outer.min()), int(outer.max())) if len(outer) else (lower, upper)
         reach = REACH if measured.cuts.depth > FEW_LEVELS else REACH_OF_FEW
-        least, most = min(0, reach * least), max(0, reach * most)
+        if attribute.kind is Kind.DATE:  # of which 0 is a day like another
+            least, most = least - (most - least) - 1, most + (most - least) + 1
+        else:
+            least, most = min(0, reach * least), max(0, reach * most)
         least, most = max(least, lower), min(most, upper)
     domain = Bounds(
         lower=least * attribute.resolution, upper=most * attribute.resolution, source=Source.LEARNT
