@@ -1,16 +1,16 @@
 """What is proposed of one column: its role, its entries, and what is left for a person to type."""
 
 import datetime
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from microveil.commands import remarks
-from microveil.commands.remarks import Remark
 from microveil.methods import Method
 from microveil.protect.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import Declared, Kind, Ordered, Role
@@ -28,15 +28,43 @@ from microveil.table import (
     missing_seen,
     numeric_look_of,
 )
+from microveil.table.likely import present
 from microveil.text import one_line
 
 # Of text with more different values than this none is shown: it is hardly one of categories. Of
-# numbers those are shown that may be codes.
-MOST_CATEGORIES, MOST_CODES = 1000, 20
+# numbers those are shown that may be codes; of listed codes so many are read out in a sentence.
+MOST_CATEGORIES, MOST_CODES, MOST_READ = 1000, 20, 20
 PROTECTED = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
 
-# A line of a recipe, and what is said of it.
-Line = tuple[str, Remark | None]
+WORDS: dict[str, dict[str, Any]] = tomllib.loads(
+    files("microveil.commands").joinpath("remarks.toml").read_text("utf-8")
+)
+LINES: dict[str, str] = WORDS.pop("lines")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """What is said of a column: behind a line of a recipe, and by itself as a sentence."""
+
+    comment: str
+    said: str = ""  # where another sentence is needed
+    is_seen: bool = False  # in the values: it stands in no recipe unless these are asked for
+    is_notable: bool = False  # said on the terminal too
+
+    @classmethod
+    def of(cls, name: str, **values: Any) -> "Remark":
+        """Return a remark of `remarks.toml`."""
+        own: dict[str, Any] = {**WORDS[name]}
+        own |= {n: words.format(**values) for n, words in own.items() if isinstance(words, str)}
+        return cls(**own)
+
+    @property
+    def sentence(self) -> str:
+        """What is read where there is no recipe to be seen."""
+        return self.said or f"{self.comment[:1].upper()}{self.comment[1:]}."
+
+
+Line = tuple[str, Remark | None]  # of a recipe, and what is said of it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +133,7 @@ class ProposedColumn:
         """The different numbers or texts."""
         if not self.kind.is_numeric:
             return self.words
-        numbers = self.look.table.numbers(self.name)
-        values = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]
-        return list(np.unique(values).tolist())
+        return list(np.unique(present(self.look.table.numbers(self.name))).tolist())
 
     @cached_property
     def lacks(self) -> bool:
@@ -176,9 +202,8 @@ class ProposedColumn:
     def remarks(self) -> tuple[Remark, ...]:
         """What is said of it, whether or not it stands in the recipe."""
         # Where there is no recipe, kinds are stated in a form.
-        return tuple(
-            said for _, said in self.lines if said is not None and said is not remarks.KIND_LEARNT
-        )
+        learnt = Remark.of("kind-learnt")
+        return tuple(said for _, said in self.lines if said is not None and said != learnt)
 
     @cached_property
     def left(self) -> tuple[str, ...]:
@@ -211,46 +236,47 @@ class ProposedColumn:
         """The role, and what it is proposed by."""
         look, name, table, is_listed = self.look, self.name, self.look.table, self.is_listed
         named, is_number = look.given.get("attributes"), self.kind.is_numeric
-        unlisted = remarks.LEARNT if look.learns else remarks.UNLISTED
+        unlisted = "learnt" if look.learns else "unlisted"
         shown = likely_coordinate(table, name), likely_birth(table, name)
-        known = remarks.COORDINATE if shown[0] else remarks.BIRTH if shown[1] else None
+        known = "coordinate" if shown[0] else "birth" if shown[1] else None
         protected = Role.QUASI_IDENTIFIER if known or not is_number else Role.CONFIDENTIAL
         is_asked = (named is not None and name in named) or self.has_domain
         is_unordered = is_listed and is_number and not self.own.is_ordered
         cannot = look.method is not None and not look.can("categories")
         roles = (
             (name in look.given.get("keep", ()), Role.NON_CONFIDENTIAL, None),
-            (name == look.given.get("unit"), Role.IDENTIFIER, remarks.UNIT_NUMBERS),
+            (name == look.given.get("unit"), Role.IDENTIFIER, "unit-numbers"),
             (is_asked and (is_number or self.has_domain or is_listed), protected, known),
-            (named is not None and name not in named, Role.IDENTIFIER, remarks.NOT_ASKED),
-            (name in look.weights, Role.WEIGHT, remarks.WEIGHT),
-            (likely_body_weight(table, name), Role.CONFIDENTIAL, remarks.BODY_WEIGHT),
+            (named is not None and name not in named, Role.IDENTIFIER, "not-asked"),
+            (name in look.weights, Role.WEIGHT, "weight"),
+            (likely_body_weight(table, name), Role.CONFIDENTIAL, "body-weight"),
             (not is_listed and likely_identifier(table, name), Role.IDENTIFIER,
-             remarks.NUMBERS_IDENTIFY),
-            (name == look.unit, Role.IDENTIFIER, remarks.UNIT_NUMBERS),
-            (name in look.people, Role.IDENTIFIER, remarks.PERSON_NUMBERS),
+             "numbers-identify"),
+            (name == look.unit, Role.IDENTIFIER, "unit-numbers"),
+            (name in look.people, Role.IDENTIFIER, "person-numbers"),
             (is_unordered and cannot and self.kind is not Kind.BOOLEAN, Role.IDENTIFIER,
-             remarks.no_order("" if look.method is None else look.method.id)),
+             "no-order"),
             (is_number, protected, known),
             (is_listed and not cannot, protected, None if look.accepts else unlisted),
-            (likely_name(table, name), Role.IDENTIFIER, remarks.TEXT_NAMES),
-            (len(self.words) == table.n_records, Role.IDENTIFIER, remarks.TEXT_IDENTIFIES),
-            (cannot, Role.QUASI_IDENTIFIER, remarks.NO_NUMBER),
+            (likely_name(table, name), Role.IDENTIFIER, "text-names"),
+            (len(self.words) == table.n_records, Role.IDENTIFIER, "text-identifies"),
+            (cannot, Role.QUASI_IDENTIFIER, "no-number"),
             (bool(self.words), Role.QUASI_IDENTIFIER, unlisted),
-            (True, Role.IDENTIFIER, remarks.NEITHER),
+            (True, Role.IDENTIFIER, "neither"),
         )  # fmt: skip
-        return next((role, remark) for holds, role, remark in roles if holds)
+        role, said = next((role, said) for holds, role, said in roles if holds)
+        method = "" if look.method is None else look.method.id
+        return role, None if said is None else Remark.of(said, method=method)
 
     def _lines(self) -> Iterator[Line]:
         if self.label:
-            said = f"The file calls it: {self.label}."
-            yield "", Remark(comment=self.label, said=said)
+            yield "", Remark.of("label", label=self.label)
         yield f'role = "{self.role}"', self._proposed[1]
         looks = None if self.is_listed else numeric_look_of(self.look.table, self.name)
         if looks is not None:
-            yield "", Remark(comment=looks, is_seen=True, is_notable=True)
+            yield "", Remark.of("looks", look=looks)
         stated = f'type = "{self.kind.value}"'
-        yield (f"# {stated}", remarks.KIND_LEARNT) if self.is_untyped else (stated, None)
+        yield (f"# {stated}", Remark.of("kind-learnt")) if self.is_untyped else (stated, None)
         yield from self._domain()
         yield from self._gaps()
         for argument, key in (("budget", "budget"), ("never_missing", "missing"), ("matrix",) * 2):
@@ -284,52 +310,50 @@ class ProposedColumn:
     def _open(self) -> Iterator[Line]:
         """Ask for a domain: of numbers bounds, else categories; values are comments."""
         shows, seen = self.look.show_values, self.words
-        if self.kind in remarks.BOUNDS:
+        if self.kind in LINES:
             if self.own.bounds is not None:
                 lower, upper = self.own.bounds
-                yield "", Remark(comment=f"bounds by the file: {lower} to {upper}")
+                yield "", Remark.of("bounds-by-file", lower=lower, upper=upper)
             elif self.is_protected or self.role is Role.WEIGHT:
-                yield remarks.BOUNDS[self.kind], None
+                yield LINES[self.kind], None
             if shows and self.kind is Kind.WHOLE:
                 few = len(self.values) <= MOST_CODES
                 entry = f"# categories = {written(self.values)}" if few else ""
-                yield entry, remarks.values_seen(len(self.values), are_shown=few)
+                yield entry, _seen(self.values, are_shown=few)
         elif not seen or self.own.categories:
             return
         elif shows and len(seen) <= MOST_CATEGORIES:
-            yield "# categories = [               ", remarks.values_seen(len(seen), are_shown=True)
+            yield "# categories = [", _seen(seen, are_shown=True)
             yield from ((f"#   {written(category)},", None) for category in seen)
             yield "# ]", None
-            yield (
-                f"{'# ordered = true':31}# if they are listed in an order that means something",
-                None,
-            )
+            yield LINES["ordered"], None
         else:
-            yield remarks.CATEGORIES, None
-            yield "", remarks.values_seen(len(seen), are_shown=False)
+            yield LINES["categories"], None
+            yield "", _seen(seen, are_shown=False)
 
     def _resolution(self) -> Iterator[Line]:
         """Ask for the step; the decimals in use stand there where values are asked for."""
-        seen = remarks.WHOLE_SEEN if self.step == "1" else remarks.DECIMALS_SEEN
+        seen = Remark.of("whole-seen" if self.step == "1" else "decimals-seen")
         if self.look.show_values:
             yield f"{'# ' if self.look.is_for_rows else ''}resolution = {self.step}  ", seen
         else:
-            yield remarks.RESOLUTION, None
+            yield LINES["resolution"], None
             yield "", seen
 
     def _code_list(self) -> Iterator[Line]:
         """Say what the file lists: its metadata, for a person to accept."""
         if self.own.categories:
-            listed = {code: one_line(text) for code, text in self.own.categories.items()}
-            yield "", remarks.code_list(listed)
-            yield from [("", remarks.LIST_ORDERED)] if self.own.is_ordered else []
-            yield from [("", remarks.LIST_LACKS_VALUES)] if self.lacks else []
+            read = [f"{code} {one_line(text)}" for code, text in self.own.categories.items()]
+            more = f" and {len(read) - MOST_READ} more" if len(read) > MOST_READ else ""
+            yield "", Remark.of("list-by-file", codes=", ".join(read[:MOST_READ]) + more)
+            yield from [("", Remark.of("list-ordered"))] if self.own.is_ordered else []
+            yield from [("", Remark.of("list-lacks-values"))] if self.lacks else []
 
     def _gaps(self) -> Iterator[Line]:
         """Say how many cells are missing, and which codes stand for that."""
         if self.n_missing:
-            lacking = f"{self.n_missing} of {self.look.table.n_records} cells are missing"
-            yield "", Remark(comment=lacking, is_seen=True)
+            counts = {"n_missing": self.n_missing, "n_records": self.look.table.n_records}
+            yield "", Remark.of("cells-missing", **counts)
         codes, kind = self._asked("missing_codes"), self.kind
         if codes:
             read = ((code, code_for(code, self.name, kind)) for code in codes)
@@ -337,11 +361,16 @@ class ProposedColumn:
             yield f"missing_codes = {written(own)}", None
         elif self.own.missing_codes:
             listed = ", ".join(map(written, self.own.missing_codes))
-            yield "", Remark(comment=f"of missing answers by the file: {listed}")
+            yield "", Remark.of("missing-by-file", codes=listed)
         elif self.missing is not None and self.missing.likely_codes:
             likely = self.missing.likely_codes
             entry = f"# missing_codes = {written(likely)}" if self.look.show_values else ""
-            yield entry, remarks.likely_codes(len(likely))
+            name = "likely-code" if len(likely) == 1 else "likely-codes"
+            yield entry, Remark.of(name, n_codes=len(likely))
+
+
+def _seen(values: Collection[Any], *, are_shown: bool) -> Remark:
+    return Remark.of("values-shown" if are_shown else "values-seen", n_values=len(values))
 
 
 def quoted(name: str) -> str:
