@@ -1,6 +1,6 @@
 """What was found of a protected table: as values, as JSON, and as a document."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,13 +31,10 @@ from microveil.measures.subgroups import Subgroups
 from microveil.measures.values import plain
 from microveil.measures.weighted import Weights
 from microveil.text import listed, shortened
-from microveil.text.document import Block, Document, Strong, heading, items
+from microveil.text.document import Document
 from microveil.text.notebook import as_html, pictured
+from microveil.text.templates import document_of
 
-WITHOUT_PAIRS = (
-    "information loss and record linkage, which need all records in the order of the original: "
-    "the release is shuffled or synthetic, or leaves records out"
-)
 # Their entries stand before what they leave out.
 FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)
 # As they are read: the worst columns first, and what is found again before what was lost.
@@ -296,9 +293,8 @@ class Assessment:
         """
         taken = dict.fromkeys(found.measure.group for found in self.measured.values())
         groups = dict.fromkeys([*(group for group in READ_FIRST if group in taken), *taken])
-        lines = [(figure.name, figure.words) for figure in self.key_figures]
-        said = [(Strong(name), f": {words}") for name, words in (*lines, *self._lines()) if words]
-        blocks: list[Block] = [heading(1, self._title()), items(said)]
+        words = {"listed": listed, "shortened": shortened}
+        blocks = [*document_of("measures/assessment.jinja", found=self, **words).blocks]
         for group in groups:
             blocks += part_of(group, self.of(group))
         for name, found in self.corrected.items():
@@ -308,24 +304,3 @@ class Assessment:
     def to_text(self) -> str:
         """Write the document for a terminal, as wide as that is; see `document`."""
         return self.document().to_text()
-
-    def _title(self) -> str:
-        count, of_text = len(self.attributes), len(self.text_attributes)
-        attributes = "1 attribute" if count == 1 else f"{count} attributes"
-        if of_text:
-            attributes += f" of numbers, {of_text} of text"
-        records = f"{self.n_records:,} records"
-        if self.n_protected != self.n_records:
-            records = f"{self.n_protected:,} released records against {records} of the original"
-        return f"Assessment of {records}, {attributes} (for the custodian, not for logs)"
-
-    def _lines(self) -> Iterator[tuple[str, str]]:
-        """Say what the measures leave out."""
-        yield "weights", "" if self.weights is None else self.weights.in_words
-        yield "released as they are", listed(self.kept)
-        yield "not compared", listed(self.left_out)
-        for name, look in self.numeric_looks.items():
-            yield "taken as text", f"{shortened(name)}; {look}"
-        yield "constant, left out of what divides by a variance", listed(self.constant_attributes)
-        if not self.paired:
-            yield "not measured", WITHOUT_PAIRS

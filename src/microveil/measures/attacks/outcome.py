@@ -26,8 +26,9 @@ from microveil.measures.values import (
     success_rate,
 )
 from microveil.text import listed, shortened
-from microveil.text.document import Document, heading, items, paragraph, tabulated
+from microveil.text.document import Document
 from microveil.text.figures import NOTHING, figure, figures_to
+from microveil.text.templates import document_of
 
 NO_CONTROL = (
     "no control group: success beyond the baseline includes what the population reveals about "
@@ -147,31 +148,13 @@ class AttackReport:
 
     def document(self) -> Document:
         """Say what came of each attack, each risk with what it must not stand without."""
-        base = "baseline" if self.n_control is None else "control where there is one, else baseline"
-        said = (
-            f"In percent, with {figure(100 * self.confidence)} % intervals; "
-            f"risk = (success - base)/(100 - base), base = {base}."
-        )
-        notes = [
-            *self.notes,
-            *(f"not carried out: {name}: {why}" for name, why in self.not_carried_out.items()),
-        ]
-        weak = [outcome.name for outcome in self.outcomes if not outcome.beats_baseline]
-        if weak:
-            notes.append(f"no better than the baseline: {listed(weak)}")
-        if self.left_out:
-            notes.append(f"took no part: {listed(self.left_out)}")
-        people = f"{figure(self.n_protected)} records of {figure(self.n_original)} people"
-        return Document(
-            (
-                heading(1, f"Attacks on a release of {people}"),
-                paragraph(said),
-                tabulated(
-                    ("attack", "tried", "success", "baseline", "control", "risk"),
-                    (row for outcome in self.outcomes for row in _rows(outcome)),
-                ),
-                *((items(notes),) if notes else ()),
-            )
+        return document_of(
+            "measures/attacks/report.jinja",
+            report=self,
+            rows=[row for outcome in self.outcomes for row in _rows(outcome)],
+            weak=[outcome.name for outcome in self.outcomes if not outcome.beats_baseline],
+            figure=figure,
+            listed=listed,
         )
 
     def to_text(self) -> str:
