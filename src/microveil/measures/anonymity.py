@@ -12,8 +12,9 @@ from microveil.measures.values import as_json
 from microveil.table import Table, check_columns
 from microveil.table.table import numbered_alike
 from microveil.text import listed
-from microveil.text.document import Block, heading, paragraph, tabulated
+from microveil.text.document import Block
 from microveil.text.figures import figure
+from microveil.text.templates import document_of
 
 SIZES = (2, 3, 5)
 
@@ -82,20 +83,10 @@ class Anonymity:
         """Tabulate the counts, and say what is counted."""
         tables = {"original": self.original, "release": self.protected}
         missing = [name for name in self.quasi_identifiers if name not in self.released]
-        said = "A missing cell is a value like another."
         if missing:
             tables["original, by what is released"] = self.original_in_released
-            said += f" Not in the release: {listed(missing)}."
-        if self.unit is not None:
-            said += f" Counted in people ({listed([self.unit])})."
-        heads = ("alike", "classes", "smallest", *(f"in < {n}" for n, _ in self.original.below))
-        rows = []
-        for name, found in tables.items():
-            in_records = self.unit is not None and not found.counts_units
-            counts = (found.n_classes, found.smallest, *(count for _, count in found.below))
-            rows.append((name + ", counted in records" * in_records, *map(figure, counts)))
-        title = heading(2, f"k-anonymity by {listed(self.quasi_identifiers)}")
-        return title, paragraph(said), tabulated(heads, rows)
+        words = {"missing": missing, "figure": figure, "listed": listed}
+        return document_of("measures/anonymity.jinja", found=self, tables=tables, **words).blocks
 
 
 def compare_anonymity(both: Opened, quasi_identifiers: Iterable[str]) -> Anonymity | None:

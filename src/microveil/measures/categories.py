@@ -16,8 +16,9 @@ from microveil.measures.values import Floats, Whole
 from microveil.noise.shares import CorrectedShares, PosteriorOdds, posterior_odds
 from microveil.protect.corrected import category_counts, corrected_of, randomised_attributes
 from microveil.text import listed
-from microveil.text.document import Block, heading, paragraph, tabulated
+from microveil.text.document import Block
 from microveil.text.figures import figure
+from microveil.text.templates import document_of
 
 # More categories than a person reads are in `to_dict` alone.
 MOST_CATEGORIES = 20
@@ -118,21 +119,10 @@ class CorrectedComparison:
         """Tabulate an attribute's shares, with the standard errors of the corrected ones."""
         own = self.corrected
         sides = (self.original, own.released, own.shares, own.standard_errors)
-        rows = (
-            ("missing" if category is None else str(category), *(figure(100 * x) for x in found))
-            for category, *found in zip(own.categories[:MOST_CATEGORIES], *sides, strict=False)
-        )
-        said = (
-            f"Total variation {figure(self.moved(own.released))} as released, "
-            f"{figure(self.moved(own.shares))} corrected."
-        )
-        if len(own.categories) > MOST_CATEGORIES:
-            said += f" The first {MOST_CATEGORIES} of {len(own.categories)} categories."
-        return (
-            heading(2, f"Shares of {listed([name])}, corrected for randomisation"),
-            paragraph(said),
-            tabulated(("category", "% before", "released", "corrected", "std. error"), rows),
-        )
+        rows = zip(own.categories[:MOST_CATEGORIES], *sides, strict=False)
+        given = {"name": name, "rows": rows, "most": MOST_CATEGORIES, "count": len(own.categories)}
+        words = {"figure": figure, "listed": listed}
+        return document_of("measures/categories.jinja", found=self, **given, **words).blocks
 
 
 def compare_corrected(both: Opened) -> dict[str, CorrectedComparison]:
