@@ -142,35 +142,32 @@ def _compared_moments(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WeightedShares:
-    """Shares of the categories of one attribute, of records and of weights."""
+    """Shares of the categories of one attribute, before and after."""
 
     categories: tuple[str, ...]
-    original: Floats
-    protected: Floats
-    weighted_original: Floats
-    weighted_protected: Floats
+    of_records: tuple[Floats, Floats]
+    of_weights: tuple[Floats, Floats]
 
     @property
     def weighted_total_variation(self) -> float:
         """Half the sum of the differences of the weighted shares."""
-        return float(np.abs(self.weighted_original - self.weighted_protected).sum() / 2)
+        return _total_variation(self.of_weights)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shares as plain values."""
-        after, distance = self.weighted_protected, self.weighted_total_variation
-        return {
-            "categories": list(self.categories),
-            "unweighted": {
-                "original": self.original.tolist(),
-                "protected": self.protected.tolist(),
-                "total_variation": float(np.abs(self.original - self.protected).sum() / 2),
-            },
-            "weighted": {
-                "original": self.weighted_original.tolist(),
-                "protected": None if math.isnan(distance) else after.tolist(),
-                "total_variation": plain(distance),
-            },
-        }
+        found: dict[str, Any] = {"categories": list(self.categories)}
+        for name, sides in (("unweighted", self.of_records), ("weighted", self.of_weights)):
+            before, after = sides
+            found[name] = {
+                "original": before.tolist(),
+                "protected": None if np.isnan(after).all() else after.tolist(),
+                "total_variation": plain(_total_variation(sides)),
+            }
+        return found
+
+
+def _total_variation(shares: tuple[Floats, Floats]) -> float:
+    return float(np.abs(shares[0] - shares[1]).sum() / 2)
 
 
 def compare_weighted_shares(
@@ -187,12 +184,11 @@ def compare_weighted_shares(
         counts = np.bincount(codes, None if own is None else own / own.max(), minlength=size)
         return np.asarray(counts / counts.sum())
 
+    weighted = np.full(size, np.nan) if after is None else shares(protected, after)
     return WeightedShares(
         categories=tuple(categories),
-        original=shares(original),
-        protected=shares(protected),
-        weighted_original=shares(original, weights.original),
-        weighted_protected=np.full(size, np.nan) if after is None else shares(protected, after),
+        of_records=(shares(original), shares(protected)),
+        of_weights=(shares(original, weights.original), weighted),
     )
 
 
@@ -207,7 +203,7 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
 
 
 def _shares(name: str, found: WeightedShares) -> tuple[Block, ...]:
-    sides = (found.original, found.protected, found.weighted_original, found.weighted_protected)
+    sides = *found.of_records, *found.of_weights
     rows = (
         (category or "missing", *(figure(100 * share) for share in own))
         for category, *own in zip(found.categories[:MOST_CATEGORIES], *sides, strict=False)
