@@ -190,19 +190,18 @@ class ProposedColumn:
     @property
     def by_file(self) -> str:
         """What the file declares, in a few words."""
-        own = self.own
+        n_codes, in_order = len(self.own.categories), " in order" * self.own.is_ordered
         parts = (
-            (own.categories, f"{len(own.categories)} codes{' in order' * own.is_ordered}"),
-            (own.bounds, "bounds"),
-            (own.missing_codes, f"{len(own.missing_codes)} missing"),
+            (n_codes, f"{n_codes} codes{in_order}"),
+            (self.own.bounds, "bounds"),
+            (self.own.missing_codes, f"{len(self.own.missing_codes)} missing"),
         )
         return ", ".join(words for declared, words in parts if declared)
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What is said of it, whether or not it stands in the recipe."""
-        # Where there is no recipe, kinds are stated in a form.
-        learnt = Remark.of("kind-learnt")
+        learnt = Remark.of("kind-learnt")  # in a form a kind is stated
         return tuple(said for _, said in self.lines if said is not None and said != learnt)
 
     @cached_property
