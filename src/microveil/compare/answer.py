@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars
@@ -23,7 +23,7 @@ from microveil.measures.base import Better
 from microveil.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.measures.registry import MEASURES
 from microveil.measures.values import plain
-from microveil.text.document import Block, Document, heading, items, paragraph, tabulated
+from microveil.text.document import Document
 from microveil.text.figures import NOTHING, figure
 from microveil.text.templates import document_of
 
@@ -53,18 +53,48 @@ def answer_of(
     summary: polars.DataFrame, frontier: polars.DataFrame, description: Mapping[str, Any]
 ) -> Document:
     """Say what does best: a table for each thing that ranks, and at most ten sentences."""
-    rows = summary.to_dicts()
+    rows, loss = summary.to_dicts(), loss_of(summary)
     common = conditions_in_common(rows)
-    blocks: list[Block] = [heading(1, "What does best")]
-    bests: list[Row] = []
-    for column in ranked_by(Measures.of(description), summary):
-        chosen = list(_best(rows, column))
-        bests += [row for row, _ in chosen]
-        blocks += _table(column, chosen, common)
-    if why := why_no_loss(summary):
-        blocks.append(paragraph(f"No configuration can be ranked by its loss: {why}."))
-    said = _sentences(summary, frontier, description, bests)
-    return Document((*blocks, *said.blocks, *_refusals(summary)))
+    best_of = {
+        column: list(_best(rows, column)) for column in ranked_by(Measures.of(description), summary)
+    }
+    bests = [best for chosen in best_of.values() for best, _ in chosen]
+    level = loss.use.level
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row["refused"] is not None:
+            given = [f"{name} {row[name]:g}" for name in ("k", "epsilon") if row[name] is not None]
+            own = ", ".join([method_words(row), *given])
+            reasons.setdefault(row["refused"], []).append(own)
+    return document_of(
+        "compare/answer.jinja",
+        ranked=[(_title(column), *_table(column, own, common)) for column, own in best_of.items()],
+        why_no_loss=why_no_loss(summary),
+        runs=description.get("runs"),
+        seed=description.get("seed"),
+        common=[condition.text for condition in common],
+        conditional=_conditional(rows, common),
+        exact=max((row["exact_cells"] / (row["n_cells"] or 1) for row in bests), default=0),
+        losses=[plain(row["vector_loss"]) for row in bests if row["scope"] == "cluster"],
+        nobodys=summary.filter("is_synthetic")["method"].unique(maintain_order=True).to_list(),
+        loss=loss,
+        **_on_frontier(summary, frontier),
+        unlinked=unlinked(summary),
+        is_hopeless=level is not None and any((row.get(loss.id) or 0) > level[1] for row in bests),
+        refused=reasons,
+        n_configurations=len(rows),
+        most_named=MOST_NAMED,
+        figure=figure,
+    )
+
+
+def _conditional(rows: Iterable[Row], common: Common) -> dict[str, list[str]]:
+    """Return what epsilons hang on that not all hang on, in short, with the methods."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for condition in own_conditions(row, common) if row["scope"] is not None else ():
+            found.setdefault(condition.clause, {})[row["method"]] = None
+    return {clause: list(methods) for clause, methods in found.items()}
 
 
 def _best(rows: Sequence[Row], column: Column) -> Iterator[tuple[Row, list[Row]]]:
@@ -82,16 +112,21 @@ def _best(rows: Sequence[Row], column: Column) -> Iterator[tuple[Row, list[Row]]
         yield best, groups[group]
 
 
-def _table(column: Column, chosen: Sequence[tuple[Row, list[Row]]], common: Common) -> list[Block]:
-    """Tabulate the best of each guarantee."""
+def _title(column: Column) -> str:
+    """Say what ranks, and which figures are best."""
     level, place = column.measure.use.level, PLACES[column.measure.better][0]
-    beside = f"; {level[1]:g} is {level[0]}" if level else ""
     title = column.measure.label + (f" of class {column.label}" if column.label else "")
     if title.split(" ", 1)[0].islower():  # a symbol stays as it is
         title = title[0].upper() + title[1:]
-    head = heading(2, f"{title}, {place}{beside}")
+    return f"{title}, {place}" + (f"; {level[1]:g} is {level[0]}" if level else "")
+
+
+def _table(
+    column: Column, chosen: Sequence[tuple[Row, list[Row]]], common: Common
+) -> tuple[list[str], list[list[str]]]:
+    """Tabulate the best of each guarantee; no rows where there is none."""
     if not chosen:
-        return [head, paragraph("Undefined in some run of every configuration.")]
+        return [], []
     shown = {
         **({"original": _of_class(F_ORIGINAL.id, column)} if column.label else {}),
         **({"majority": _of_class(F_MAJORITY.id, column)} if column.label else {}),
@@ -116,7 +151,7 @@ def _table(column: Column, chosen: Sequence[tuple[Row, list[Row]]], common: Comm
         ]
         for best, group in chosen
     ]
-    return [head, tabulated([*heads, *shown, "as good"], rows)]
+    return [*heads, *shown, "as good"], rows
 
 
 def _guarantee(row: Row) -> str:
@@ -143,55 +178,21 @@ def _as_good(best: Row, group: Sequence[Row], name: str) -> str:
     return f"{near} of {len(others)}"
 
 
-def _sentences(
-    summary: polars.DataFrame,
-    frontier: polars.DataFrame,
-    description: Mapping[str, Any],
-    bests: Sequence[Row],
-) -> Document:
-    """Say what the tables do not: what ranks, what each epsilon leaves open, who is on no map."""
-    loss, rows = loss_of(summary), summary.to_dicts()
-    common = conditions_in_common(rows)
-    conditional: dict[str, list[str]] = {}
-    for row in rows:
-        for condition in own_conditions(row, common) if row["scope"] is not None else ():
-            conditional.setdefault(condition.clause, []).append(row["method"])
+def _on_frontier(summary: polars.DataFrame, frontier: polars.DataFrame) -> dict[str, Any]:
+    """Return the risk, chance, and how many of a scope are Pareto-optimal, or surely not."""
     risks = risks_of(summary.columns)
-    risk = RISK if RISK in risks else next(iter(risks), None)
-    base = None if risk is None else MEASURES[risk].use.baseline
+    if not risks:
+        return {"risk": None, "chance": None, "scopes": []}
+    risk = RISK if RISK in risks else risks[0]
+    base = MEASURES[risk].use.baseline
     chance = summary[base].drop_nulls().to_list() if base in summary.columns else []
-    level = loss.use.level
-    return document_of(
-        "compare/answer.jinja",
-        runs=description.get("runs"),
-        seed=description.get("seed"),
-        common=[condition.text for condition in common],
-        conditional={clause: [*dict.fromkeys(own)] for clause, own in conditional.items()},
-        exact=max(
-            (row["exact_cells"] / row["n_cells"] for row in bests if row["n_cells"]), default=0
-        ),
-        losses=[plain(row["vector_loss"]) for row in bests if row["scope"] == "cluster"],
-        nobodys=summary.filter("is_synthetic")["method"].unique(maintain_order=True).to_list(),
-        loss=loss,
-        risk=risk and MEASURES[risk],
-        chance=chance[0] if chance else None,
-        scopes=[] if risk is None else [*_on_frontier(summary, frontier, risk)],
-        unlinked=unlinked(summary),
-        is_hopeless=level is not None and any((row.get(loss.id) or 0) > level[1] for row in bests),
-        figure=figure,
-    )
-
-
-def _on_frontier(
-    summary: polars.DataFrame, frontier: polars.DataFrame, risk: str
-) -> Iterator[tuple[str, int, int, int]]:
-    """Yield scopes, how many are Pareto-optimal of how many, and how many are surely not."""
-    optimal = frontier.filter(risk=risk)
+    scopes = []
     for scope, words in GROUPS.items():
         excluded = summary.filter(scope=scope)[f"excluded[{risk}]"].drop_nulls()
         if len(excluded):
-            n_optimal = optimal.filter(scope=scope).height
-            yield words.lower(), n_optimal, len(excluded), int(excluded.sum())
+            n_optimal = frontier.filter(risk=risk, scope=scope).height
+            scopes.append((words.lower(), n_optimal, len(excluded), int(excluded.sum())))
+    return {"risk": MEASURES[risk], "chance": chance[0] if chance else None, "scopes": scopes}
 
 
 def unlinked(summary: polars.DataFrame) -> str:
@@ -222,25 +223,6 @@ def why_no_loss(summary: polars.DataFrame) -> str:
     if summary["sse"].count():
         return "no protected attribute varies, so that there is no variance to hold a loss against"
     return "in every one that was not refused, some run could not be measured"
-
-
-def _refusals(summary: polars.DataFrame) -> tuple[Block, ...]:
-    """Say which configurations were refused, by reason; nothing where none was."""
-    reasons: dict[str, list[Row]] = {}
-    for row in summary.filter(polars.col("refused").is_not_null()).to_dicts():
-        reasons.setdefault(row["refused"], []).append(row)
-    if not reasons:
-        return ()
-    told = []
-    for reason, rows in list(reasons.items())[:MOST_NAMED]:
-        first, more = rows[0], f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-        given = [f"{name} {first[name]:g}" for name in ("k", "epsilon") if first[name] is not None]
-        told.append(f"{', '.join([method_words(first), *given])}{more}: {reason}")
-    if len(reasons) > MOST_NAMED:
-        told.append(f"and {len(reasons) - MOST_NAMED} other reasons")
-    n_refused = sum(map(len, reasons.values()))
-    head = heading(2, f"Refused: {n_refused} of {summary.height} configurations")
-    return (head, items(told))
 
 
 def method_words(row: Row, common: Common | None = None) -> str:

@@ -4,8 +4,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -157,7 +156,7 @@ def compare(
         shared.setdefault("attributes", named_attributes({"parts": parts}))
     n_jobs = os.cpu_count() or 1 if jobs is None else checked_whole("jobs", jobs, least=1)
     path = None if folder is None else Path(folder)
-    begun = None if path is None else described(path)
+    begun = described(path)
     if seed is None:
         seed = (begun or {}).get("seed", secrets.randbits(SEED_BITS))
     seed = checked_whole("seed", seed)
@@ -178,50 +177,49 @@ def compare(
         # Before there is a folder of what cannot be done.
         analyst.check()
         plan_one(tasks)
-    with nullcontext() if path is None else opened(path, description) as store:
-        rows = _rows(tasks, analyst, seed, n_jobs, progress, store)
-        found = Comparison.of(rows, description)
+    with opened(path, description) as store:
+        _run(tasks, analyst, seed, n_jobs, progress, store)
+        found = Comparison.of(store.rows, description)
         if path is not None:
             found.write_beside(path)
     return found
 
 
-def _rows(
-    tasks: list[Task],
+def _run(
+    tasks: Sequence[Task],
     analyst: Analyst,
     seed: int,
     jobs: int,
     progress: Progress | None,
-    store: Store | None,
-) -> list[Row]:
-    """Return every row: those that a folder holds, and the others carried out."""
-    rows = [] if store is None else store.rows
-    if rows and all(row.get("run") is None for row in rows):
+    store: Store,
+) -> None:
+    """Carry out every run that a store does not hold yet."""
+    if store.rows and all(row.get("run") is None for row in store.rows):
         plan_one(tasks)  # a folder of nothing but refusals stays as it is
-    done = {(row["configuration"], row.get("run")) for row in rows}
-    left = [
-        (task, [run for run in range(1, own.runs + 1) if not {(own.number, run), refused} & done])
-        for task in tasks
-        for own, refused in [(task.configuration, (task.configuration.number, None))]
-    ]
+    done = {(row["configuration"], row.get("run")) for row in store.rows}
+    left = {}
+    for number, task in enumerate(tasks):
+        runs = range(1, task.configuration.runs + 1) if (number, None) not in done else ()
+        left[number] = [run for run in runs if (number, run) not in done]
     total = sum(task.configuration.runs for task in tasks)
-    n_done = total - sum(len(runs) for _, runs in left)
+    n_done = total - sum(map(len, left.values()))
 
-    def keep(row: Row | None, n_runs: int) -> None:
+    def tell(n_runs: int) -> None:
         nonlocal n_done
-        if row is not None:
-            rows.append(row) if store is None else store.add(row)
         n_done += n_runs
         if progress is not None:
             progress(n_done, total)
 
-    keep(None, 0)
+    def keep(row: Row, n_runs: int) -> None:
+        store.add(row)
+        tell(n_runs)
+
+    tell(0)
     try:
-        carry_out([one for one in left if one[1]], analyst, seed, jobs, keep)
+        waiting = [(tasks[number], runs) for number, runs in left.items() if runs]
+        carry_out(waiting, analyst, seed, jobs, keep)
     finally:
-        if store is not None:
-            store.save()
-    return rows
+        store.save()
 
 
 def _shared(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,10 +40,13 @@ Row = dict[str, Any]
 
 
 class Store:
-    """The results in a folder, and those to come."""
+    """The results in a folder, or in none, and those to come."""
 
-    def __init__(self, folder: Path, measures: Measures) -> None:
+    def __init__(self, folder: Path | None, measures: Measures) -> None:
         self._folder, self._measures = folder, measures
+        self.rows: list[Row] = []
+        if folder is None:
+            return
         rows, journal = _results(folder / RESULTS, measures), folder / JOURNAL
         if journal.exists():
             # What is cut short behind the last line is a run that was not done.
@@ -55,6 +58,8 @@ class Store:
     def add(self, row: Row) -> None:
         """Take a row, which outlives the process from now on."""
         self.rows.append(row)
+        if self._folder is None:
+            return
         place = self._folder / JOURNAL
         try:
             place.touch(mode=0o600)
@@ -65,6 +70,8 @@ class Store:
 
     def save(self) -> None:
         """Write all rows as the file of results, which the journal then adds nothing to."""
+        if self._folder is None:
+            return
         table = as_table(self.rows, self._measures)
         written_whole(self._folder / RESULTS, table.write_parquet, private=True)
         (self._folder / JOURNAL).unlink(missing_ok=True)
@@ -84,8 +91,11 @@ def _results(path: Path, measures: Measures) -> list[Row]:
 
 
 @contextmanager
-def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
+def opened(folder: Path | None, description: Mapping[str, Any]) -> Iterator[Store]:
     """Open a folder for a comparison, new or begun earlier with the same description; lock it."""
+    if folder is None:
+        yield Store(None, Measures.of(description))
+        return
     check_name(folder)
     with ExitStack() as held:
         try:
@@ -109,8 +119,10 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
         yield Store(folder, Measures.of(description))
 
 
-def described(folder: Path) -> dict[str, Any] | None:
+def described(folder: Path | None) -> dict[str, Any] | None:
     """Return what a folder says it compares; None where no comparison was begun there."""
+    if folder is None:
+        return None
     path = folder / DESCRIPTION
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
