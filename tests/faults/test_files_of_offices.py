@@ -90,6 +90,6 @@ def test_a_report_shows_missing_codes_without_a_warning_of_numpy():
         table, method="dp-synthetic", epsilon=5, delta=1e-6, missing="protect",
         attributes=["CLASS"], categories={"CLASS": [1, 2, 3]},
     )  # fmt: skip
-    (column,) = columns_of(release.guarantee.attributes, open_table(release.data), None, {})
+    (column,) = columns_of(release, open_table(release.data))
     assert {"1", "2", "3"} < {*column.categories}
     assert len(column.categories) == 4

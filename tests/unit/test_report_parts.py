@@ -184,9 +184,7 @@ def test_missing_cells_are_no_values():
     """A missing whole number is not drawn as 0."""
     people = polars.DataFrame({"A": [5, None, 7, 8, 9, 9, None, 6]})
     release = mv.protect(people, method="ranking", k=3, attributes=["A"], missing="keep")
-    (drawn,) = columns_of(
-        release.guarantee.attributes, open_table(release.data), open_table(people), {}
-    )
+    (drawn,) = columns_of(release, open_table(release.data), open_table(people))
     assert [values.min() for values in drawn.sides.values()] == [5, 6]
     assert [len(values) for values in drawn.sides.values()] == [6, 6]
 
@@ -195,14 +193,14 @@ def test_categories_are_drawn_by_how_common_they_are_in_the_original():
     """The commonest of the original come first, whatever the release has; alone it decides."""
     before = polars.DataFrame({"G": ["a"] * 5 + ["b"] * 3 + ["c"]})
     after = polars.DataFrame({"G": ["c"] * 6 + ["b"] * 2 + ["a"]})
-    terms = mv.protect(
+    release = mv.protect(
         before, method="pram", epsilon=1, attributes=["G"], bounds={"G": ["a", "b", "c"]}
-    ).guarantee.attributes
-    (both,) = columns_of(terms, open_table(after), open_table(before), {})
+    )
+    (both,) = columns_of(release, open_table(after), open_table(before))
     assert both.categories == ("a", "b", "c")
     assert both.original.tolist() == [5 / 9, 3 / 9, 1 / 9]
     assert both.protected.tolist() == [1 / 9, 2 / 9, 6 / 9]
-    (alone,) = columns_of(terms, open_table(after), None, {})
+    (alone,) = columns_of(release, open_table(after))
     assert alone.original is None
     assert alone.categories == ("c", "b", "a")
     assert alone.protected.tolist() == [6 / 9, 2 / 9, 1 / 9]
@@ -212,9 +210,7 @@ def test_fractions_become_steps():
     """The step of the grid is the attribute's resolution."""
     people = {"A": np.array([0.25, 0.5, 1.0, 2.0, 2.25, 3.0])}
     release = mv.protect(people, method="ranking", k=3, resolution={"A": 0.25})
-    (drawn,) = columns_of(
-        release.guarantee.attributes, open_table(release.data), open_table(people), {"A": "m"}
-    )
+    (drawn,) = columns_of(release, open_table(release.data), open_table(people), {"A": "m"})
     assert Fraction(drawn.step) == Fraction(1, 4)
     assert drawn.axis_title == "A (m)"
     assert drawn.original.tolist() == people["A"].tolist()

@@ -21,7 +21,7 @@ from microveil.report.column_parts import (
     means_table,
     numbers_behind,
 )
-from microveil.report.measured import known_of, margins_by_name, measured_tables, terms_as_learnt
+from microveil.report.measured import known_of, measured_tables
 from microveil.report.overlays import distribution_charts
 from microveil.report.parts import (
     found_again_chart,
@@ -131,9 +131,7 @@ def publishable_report(release: Release) -> str:
     """
     guarantee = release.guarantee
     table = open_table(release.data, release.codes)
-    known = known_of(release)
-    margins = margins_by_name(known, declared_only=True)
-    columns = columns_of(terms_as_learnt(release), table, None, {}, margins=margins)
+    columns = columns_of(release, table)
     measured = list(measured_publicly(table, [column.name for column in columns]).values())
     return page(
         "public.html",
@@ -148,7 +146,9 @@ def publishable_report(release: Release) -> str:
         n_skipped=max(0, len(columns) - 2 * MOST_CHARTED),
         margins=[*margins_words(columns), *means_table(columns)],
         guarantee=folded(statement_of(guarantee.to_dict())),
-        pairs=measured_pairs_parts(measured_tables(known, table, None, MOST_PAIR_TABLES)),
+        pairs=measured_pairs_parts(
+            measured_tables(known_of(release), table, None, MOST_PAIR_TABLES)
+        ),
         measured=[
             block
             for group in dict.fromkeys(one.measure.group for one in measured)

@@ -18,7 +18,6 @@ from microveil.protect.release import Release
 from microveil.report.charts import cells_chart, chart_of, columns_chart, pairs_chart
 from microveil.report.comparison import comparison_chart
 from microveil.report.drawing import altair_chart, can_draw, file_of
-from microveil.report.measured import known_of, margins_by_name, terms_as_learnt
 from microveil.report.overlays import bins_of_release, distribution_charts
 from microveil.report.pages import custodian_report
 from microveil.report.parts import found_again_chart
@@ -64,10 +63,8 @@ def release_plot(release: Release, asked: tuple[str, ...], original: Any) -> Any
 
 
 def _columns(release: Release) -> dict[str, Column]:
-    margins = margins_by_name(known_of(release), declared_only=True)
     table = open_table(release.data, release.codes)
-    columns = columns_of(terms_as_learnt(release), table, None, {}, margins=margins)
-    return {column.name: column for column in columns}
+    return {column.name: column for column in columns_of(release, table)}
 
 
 def _beside(charts: list[Chart], *, across: int) -> Chart:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.guarantee import AttributeTerms
 from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment
 from microveil.measures.opening import codes_in_release
@@ -81,44 +80,40 @@ Column = NumberColumn | CategoryColumn
 
 
 def columns_of(
-    terms: tuple[AttributeTerms, ...],
+    release: Release,
     protected: Table,
-    original: Table | None,
-    units: Mapping[str, str],
-    steps: Mapping[str, float] | None = None,
-    margins: Mapping[str, ColumnMargins] | None = None,
+    original: Table | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> tuple[Column, ...]:
     """Return the protected attributes of a release; on a public page without an original."""
-    columns = (_column(one, protected, original, units, steps or {}) for one in terms)
-    return tuple(replace(own, margins=(margins or {}).get(own.name)) for own in columns)
-
-
-def _column(
-    terms: AttributeTerms,
-    protected: Table,
-    original: Table | None,
-    units: Mapping[str, str],
-    steps: Mapping[str, float],
-) -> Column:
-    name = terms.name
-    if original is not None and name not in original.names:
-        rule = "the original table has no such column"
-        raise DataError(f"attribute '{name}'", rule, "pass the table protected")
-    if not terms.kind.is_numeric:
-        after = words_of(protected, name)
-        return _categories(name, None if original is None else words_of(original, name), after)
-    before = None if original is None else _numbers(original, name)
-    if terms.kind is Kind.BOOLEAN:
-        return _yes_no(name, before, _numbers(protected, name))
-    step = steps.get(name) if terms.resolution is None else float(terms.resolution)
-    return NumberColumn(
-        name=name,
-        kind=terms.kind,
-        unit=units.get(name),
-        step=step,
-        original=before,
-        protected=_numbers(protected, name),
-    )
+    margins = margins_by_name(known_of(release), declared_only=original is None)
+    # A step that was read from the data is the custodian's.
+    figures = {} if original is None else release.manifest.to_dict().get("attributes", {})
+    found: list[Column] = []
+    for terms in terms_as_learnt(release):
+        name = terms.name
+        if original is not None and name not in original.names:
+            rule = "the original table has no such column"
+            raise DataError(f"attribute '{name}'", rule, "pass the table protected")
+        read = _numbers if terms.kind.is_numeric else words_of
+        before, after = None if original is None else read(original, name), read(protected, name)
+        if not terms.kind.is_numeric:
+            found.append(_categories(name, before, after))
+        elif terms.kind is Kind.BOOLEAN:
+            found.append(_yes_no(name, before, after))
+        else:
+            step = terms.resolution or figures.get(name, {}).get("resolution")
+            found.append(
+                NumberColumn(
+                    name=name,
+                    kind=terms.kind,
+                    unit=(units or {}).get(name),
+                    step=None if step is None else float(step),
+                    original=before,
+                    protected=after,
+                )
+            )
+    return tuple(replace(own, margins=margins.get(own.name)) for own in found)
 
 
 def _numbers(table: Table, name: str) -> Floats:
@@ -240,8 +235,7 @@ def subject_of(
     codes = release.codes_of_original()
     after = open_table(release.data, codes_in_release(codes, release.guarantee))
     before = open_beside(original, after, codes)
-    known = known_of(release)
-    columns = _columns_of_both(release, before, after, units or {}, margins_by_name(known))
+    columns = _columns_of_both(release, before, after, units)
     found = assessment or assess(original, release, [column.name for column in columns])
     return Subject(
         release=release,
@@ -249,22 +243,16 @@ def subject_of(
         assessment=replace(found, guarantee=release.guarantee),
         n_released=after.n_records,
         not_released=tuple(name for name in before.names if name not in after.names),
-        pairs=measured_tables(known, after, before, MOST_PAIR_TABLES),
+        pairs=measured_tables(known_of(release), after, before, MOST_PAIR_TABLES),
     )
 
 
 def _columns_of_both(
-    release: Release,
-    before: Table,
-    after: Table,
-    units: Mapping[str, str],
-    margins: Mapping[str, ColumnMargins],
+    release: Release, before: Table, after: Table, units: Mapping[str, str] | None
 ) -> tuple[Column, ...]:
     if before.n_records != release.guarantee.n_records:
         raise DataError("original table", "it must have as many records as were protected", REMEDY)
-    figures = release.manifest.to_dict().get("attributes", {})
-    steps = {name: entry["resolution"] for name, entry in figures.items()}
-    columns = columns_of(terms_as_learnt(release), after, before, units, steps, margins)
+    columns = columns_of(release, after, before, units)
     if not set(after.names) <= set(before.names):
         raise DataError("original table", "it must have every column of the release", REMEDY)
     handled = _missing_by_name(release)
