@@ -154,7 +154,7 @@ def inspect(
 ) -> None:
     """Write a recipe to fill in, or say what to expect of one."""
     from microveil.commands.files import inspect_file, write_form
-    from microveil.commands.proposal import left_to_type
+    from microveil.commands.proposal import left_to_type, to_do
     from microveil.files.address import shown
     from microveil.files.disk import free_name
 
@@ -184,8 +184,10 @@ def inspect(
     print_text(told)
     stem = Path(source.table or source.name.partition(".")[0]).name
     folder = free_name(Path(), f"{stem or 'table'}-release")
-    command = command_line("protect", shown(data), "--recipe", output, "-o", folder)
-    print_text(f"Recipe written to {output}. Confirm its roles and types, then\n\n  {command}")
+    command = command_line(
+        "protect", shown(data), "--recipe", output, *proposed.flags, "-o", folder
+    )
+    print_text(f"Recipe written to {output}. {to_do(proposed)} Then:\n\n  {command}")
 
 
 @takes_request

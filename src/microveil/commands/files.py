@@ -18,6 +18,7 @@ from microveil.commands.asking import (
 )
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.proposal import ProposedRecipe, proposed_recipe
+from microveil.commands.proposed_columns import PROTECTED
 from microveil.commands.spark import release_in_spark
 from microveil.errors import DataError, Problems, RequestError, stands_alone
 from microveil.files import Format, named_format
@@ -35,11 +36,11 @@ from microveil.measures.opening import codes_in_release
 from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.columns import Prepared, values_outside
 from microveil.protect.draw import Drawn, plan_and_draw
-from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside
+from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside, unlisted_note
 from microveil.protect.opening import prepare
 from microveil.protect.parts import AUTO
 from microveil.protect.plan import Plan
-from microveil.protect.recipe import read_recipe
+from microveil.protect.recipe import read_recipe, roles_of_recipe
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
 from microveil.protect.settling import merged, settle
@@ -195,7 +196,10 @@ def _release_of(
     release = released(
         planned,
         drawn,
-        notes=file_notes(is_reported=is_reported),
+        notes=(
+            *file_notes(is_reported=is_reported),
+            *unlisted_note(_unlisted(arguments, prepared), len(source.columns), prepared.request),
+        ),
         input=source.origin,
         **kept_of_recipe(arguments.get("recipe"), source.text),
     )
@@ -229,6 +233,15 @@ def _settled(
     arguments = {**arguments, "method": request.method.id}
     source, _ = asked_of(path, **arguments, beside=beside, progress=progress)
     return source, replace(prepare(labelled(source), request, progress), asked=asked)
+
+
+def _unlisted(arguments: Mapping[str, Any], prepared: Prepared) -> list[str]:
+    """Name the columns that a recipe's roles have protected, and its request leaves out."""
+    recipe, is_named = arguments.get("recipe"), arguments.get("attributes") is not None
+    if recipe is None or is_named or prepared.whole is not None:
+        return []
+    protects = (name for name, role in roles_of_recipe(recipe).items() if role in PROTECTED)
+    return [name for name in protects if name in prepared.left_out]
 
 
 def original_of(planned: Plan, drawn: Drawn, original: Any) -> Any:

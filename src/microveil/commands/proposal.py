@@ -30,9 +30,12 @@ from microveil.table import (
     open_table,
     values_repeated,
 )
+from microveil.text import one_line
 from microveil.text.document import Code, Document, Given, items, paragraph, tabulated
 from microveil.text.templates import text_of
 
+# So many columns are named in a sentence.
+MOST_NAMED = 20
 WAYS = {
     "missing": "missing, since cells are: the recipe says what else it may be (--missing)",
     "max_rows": "max_rows: how many records one unit has at most, as publicly known",
@@ -49,6 +52,7 @@ class ProposedRecipe:
     left: tuple[str, ...]  # entries above the columns that are left to type
     unit: str | None  # the column that a comment offers as the unit
     learnt: str = ""  # from how many records on a value is learnt, by public figures
+    flags: tuple[str, ...] = ()  # that fill in what is left and has one likely value
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:
@@ -82,7 +86,25 @@ def proposed_recipe(
     ])  # fmt: skip
     _check_request(recipe, given)
     learnt = _learnt(look, request, columns)
-    return ProposedRecipe(text=recipe, columns=columns, left=left, unit=unit, learnt=learnt)
+    return ProposedRecipe(
+        text=recipe,
+        columns=columns,
+        left=left,
+        unit=unit,
+        learnt=learnt,
+        flags=_flags(look, left, columns),
+    )
+
+
+def _flags(
+    look: Looked, left: Sequence[str], columns: Mapping[str, ProposedColumn]
+) -> tuple[str, ...]:
+    """Return flags for protect that say what is left above the columns, as it is proposed."""
+    accept = ("--accept", "file") if "accept" in left else ()
+    lacks = "missing" in left or (accept and any(own.own.missing_codes for own in columns.values()))
+    if not lacks or look.is_for_rows:
+        return accept
+    return (*accept, "--missing", "protect" if look.can("missing") else "keep")
 
 
 def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, ProposedColumn]) -> str:
@@ -287,6 +309,37 @@ def _notes(proposed: ProposedRecipe) -> Iterator[Given]:
         yield [Code(proposed.unit), " may say which records belong together: see unit."]
 
 
+def to_do(proposed: ProposedRecipe) -> str:
+    """Say what a person does before the command that follows works."""
+    columns: dict[str, list[str]] = {}
+    for name, column in proposed.columns.items():
+        for entry in column.left:
+            columns.setdefault(entry, []).append(name)
+    typed = [f"{entry} of {_some(names)}" for entry, names in columns.items()]
+    typed += ["max_rows"] if "max_rows" in proposed.left else []
+    steps = [f"Type {'; '.join(typed)}." if typed else ""]
+    steps.append("Confirm its roles and types.")
+    if proposed.flags:
+        steps.append(f"{' '.join(proposed.flags)} is proposed: confirm it too.")
+    return " ".join(filter(None, steps))
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(map(one_line, names[:MOST_NAMED]))}{more}"
+
+
+def _unsuited(proposed: ProposedRecipe) -> str:
+    """Say which columns the method leaves out because it cannot take them."""
+    names = [name for name, column in proposed.columns.items() if column.is_unsuited]
+    if not names:
+        return ""
+    return (
+        f" {len(names)} of {len(proposed.columns)} columns will not be released, since the method "
+        f"takes no categories in no order: {_some(names)}."
+    )
+
+
 def _summed(proposed: ProposedRecipe) -> str:
     counts = Counter(entry for column in proposed.columns.values() for entry in column.left)
     parts = [f"{entry} of {n} column{'s' if n > 1 else ''}" for entry, n in counts.items()]
@@ -294,6 +347,6 @@ def _summed(proposed: ProposedRecipe) -> str:
     total = n_left(proposed)
     if not total:
         kinds = "" if any(own.is_untyped for own in proposed.columns.values()) else " and types"
-        return f"No entry is left to type. Confirm roles{kinds}."
+        return f"No entry is left to type. Confirm roles{kinds}.{_unsuited(proposed)}"
     noun = "entry is" if total == 1 else "entries are"
-    return f"{total} {noun} left to type: {'; '.join(parts)}."
+    return f"{total} {noun} left to type: {'; '.join(parts)}.{_unsuited(proposed)}"

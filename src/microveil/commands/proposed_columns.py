@@ -152,6 +152,13 @@ class ProposedColumn:
         return self.look.learns and self.name in self.look.table.untyped
 
     @property
+    def is_unsuited(self) -> bool:
+        """Whether it is left out because the method cannot take it."""
+        method = "" if self.look.method is None else self.look.method.id
+        reasons = (Remark.of("no-number"), Remark.of("no-order", method=method))
+        return self._proposed[1] in reasons
+
+    @property
     def has_domain(self) -> bool:
         """Whether a domain is asked for."""
         return any(self._asked(argument) is not None for argument in ("bounds", "categories"))

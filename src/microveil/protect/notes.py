@@ -171,10 +171,10 @@ def plan_notes(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee) 
     people = _people_by_name(parts, prepared.table.names)
     if prepared.whole is None:
         (holds, of_it), pairs = each[0], pairs_expected(parts[0].pairs)
-        return (*pairs, *people, *said("notes", {**holds, **own}, **of_it, **about))
+        return (*pairs, *said("notes", {**holds, **own}, **of_it, **about), *people)
     named = zip(prepared.whole.parts, each, strict=True)
     of_parts = (f"{one.named}: {note}" for one, (h, of) in named for note in said("notes", h, **of))
-    return (*of_parts, *people, *said("notes", own, **about))
+    return (*of_parts, *said("notes", own, **about), *people)
 
 
 def _of_part(part: PartPlan) -> Holding:
@@ -220,10 +220,12 @@ def _of_release(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee)
     # Of whoever asked for rows or for a scope it is known what would cover rows.
     is_asked = whole.scope is not None or whole.keep or is_seeded
     looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
-    by_name = {LIKE_PERSON, LIKE_WEIGHT, LIKE_NAME} & {*prepared.left_out.values()}
+    why = {reason for reason in prepared.left_out.values() if reason}
+    by_name = {LIKE_PERSON, LIKE_WEIGHT, LIKE_NAME} & why
     holds = {
-        "left-out": prepared.left_out and not by_name,
+        "left-out": prepared.left_out and not why,
         "left-out-by-name": by_name,
+        "left-out-by-method": why and not by_name,
         "rows-not-covered": new and not is_asked and not looked and claim.follows_individuals,
         "index": prepared.table.has_index,
         "seeded": is_seeded,
@@ -231,6 +233,8 @@ def _of_release(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee)
     }
     about = {
         "names": _with_reasons(prepared.left_out),
+        "n_left_out": len(prepared.left_out),
+        "n_columns": len(prepared.table.names),
         "new": " or ".join(new),
         "formulas": listed(prepared.formulas),
     }
@@ -246,6 +250,17 @@ def _with_reasons(left_out: Mapping[str, str]) -> str:
         f"{', '.join(names)} ({reason})" if reason else ", ".join(names)
         for reason, names in by_reason.items()
     )
+
+
+def unlisted_note(unlisted: Sequence[str], n_columns: int, request: Request) -> Iterator[str]:
+    """Say which columns a recipe has protected and its request leaves out: text without a list."""
+    may_list = "categories" in request.method.can
+    holds = {
+        "left-out-unlisted": unlisted and may_list,
+        "left-out-for-numbers": unlisted and not may_list,
+    }
+    about = {"n_unlisted": len(unlisted), "n_columns": n_columns, "unlisted": listed(unlisted)}
+    return said("notes", holds, **about, method=request.method.id)
 
 
 def file_notes(*, is_reported: bool) -> tuple[str, ...]:
