@@ -17,12 +17,12 @@ N = 1500
 
 
 def people():
-    """Invented people: a name that nobody shares, and a column of each kind."""
+    """Invented people: a number that nobody shares, and a column of each kind."""
     random = np.random.Generator(np.random.PCG64(5))
     first = datetime.date(1935, 1, 1)
     return pl.DataFrame(
         {
-            "NAME": [f"S{number:05}" for number in range(N)],
+            "TICKET": [f"S{number:05}" for number in range(N)],
             "HEIGHT": random.normal(1.69, 0.1, N).round(2),
             "BORN": [first + datetime.timedelta(int(day)) for day in random.integers(0, 25_000, N)],
             "OWNS": random.random(N) < 0.4,
@@ -60,27 +60,27 @@ def rows_under(page, *heads):
 def test_what_was_left_out_is_in_no_page_and_stops_none(released):
     """Its measurements are there, its cells are not: pages, charts and measures go without."""
     path, folder, release = released
-    assert "NAME" not in release.data.columns
-    assert "NAME" in release.margins().attributes
-    assert {"NAME", "SEX"} in [
+    assert "TICKET" not in release.data.columns
+    assert "TICKET" in release.margins().attributes
+    assert {"TICKET", "SEX"} in [
         {release.measurements.attributes[one].attribute.name for one in scope}
         for scope in release.measurements.tables
     ]
     custodian = read((folder.with_name("out-custodian") / "report.html").read_text())
-    assert "Not released: NAME." in custodian.text
+    assert "Not released: TICKET." in custodian.text
     for page in (custodian, read((folder / "report.html").read_text())):
         measured = [row[0] for row in rows_under(page, "pair", "strength")]
         assert measured
-        assert not [pair for pair in measured if "NAME" in pair]
+        assert not [pair for pair in measured if "TICKET" in pair]
     charts = release.plot().to_dict()["concat"]
     assert len(charts) >= 4
     found = assess_files(path, folder, text=None, by=["SEX"])
-    assert "NAME" in found.left_out
+    assert "TICKET" in found.left_out
     assert {*found.column_moves} == {"HEIGHT", "BORN", "OWNS", "SEX"}
-    assert attack_files(path, folder).left_out == ("NAME",)
+    assert attack_files(path, folder).left_out == ("TICKET",)
     audited = run("audit", path, folder, folder=folder.parent)
     assert audited.returncode == 0
-    assert "NAME" in audited.stdout
+    assert "TICKET" in audited.stdout
 
 
 def test_learnt_columns_are_reported_as_what_they_are(released):
