@@ -50,8 +50,7 @@ def test_only_methods_whose_noise_adds_up_protect_a_unit(method):
     asked = {**ASKED, **UNIT, "method": method, "k": 5}
     assert (METHODS[method].refuses_unit is None) == (method in {*TAKES, *COUNT})
     if method in COUNT:
-        with pytest.raises(mv.RequestError, match=r"max_rows: .* counts the people of a cluster"):
-            mv.plan(PEOPLE, **asked)
+        assert f"{method} has no use for: max_rows." in mv.plan(PEOPLE, **asked).notes
         return
     if method in TAKES:
         asked |= {"attributes": ["SEX"]} if method == "pram" else {}

@@ -185,3 +185,41 @@ def test_flag_and_recipe_count_people_and_assess_does(tmp_path):
     before = table.group_by("AGE", "PAY").agg(pl.col("HHID").n_unique(), pl.len())
     alone = before.filter(pl.col("HHID") < 2)["len"].sum()
     assert found["original"]["records_in_classes_under"]["2"] == alone > 0
+
+
+def test_what_clusters_of_people_have_no_use_for_is_a_note():
+    """As with other arguments: a comparison gives each method the same."""
+    table = person_years()
+    more = {"max_rows": 2, "unit_attributes": ["REGION"]}  # most people have more records
+    plain, told = (
+        mv.protect(table, method="mdav", unit="HHID", **ASKED, **own) for own in ({}, more)
+    )
+    assert told.data.equals(plain.data)
+    assert told.guarantee == plain.guarantee
+    assert "mdav has no use for: max_rows, unit_attributes." in told.notes
+
+
+def test_a_unit_that_a_method_cannot_take_is_one_error():
+    """It said, too, that units have more records than the one that nobody asked for."""
+    table = person_years()
+    for asked, place in (({"method": "ranking", "k": K}, "unit"),
+                         ({"method": "laplace", "epsilon": 1}, "max_rows")):  # fmt: skip
+        with pytest.raises(mv.RequestError) as refused:
+            mv.protect(table, attributes=["AGE"], unit="HHID", bounds={"AGE": (0, 120)}, **asked)
+        assert [problem.place for problem in refused.value.problems] == [place]
+
+
+def test_the_order_of_rows_that_may_show_whose_they_are_is_said(tmp_path):
+    """On the terminal, with the flag; a recipe of inspect puts them in random order."""
+    table = person_years().sort("HHID").select("HHID", "AGE", "PAY")
+    table.write_csv(tmp_path / "people.csv")
+    asked = ["--method", "mdav", "--k", str(K), "--unit", "HHID"]
+    done = run("protect", "people.csv", *asked, "-o", "out", folder=tmp_path)
+    assert "if it is sorted by HHID, they still show which rows are one unit's" in done.stderr
+    done = run("protect", "people.csv", *asked, "--shuffle", "-o", "mixed", folder=tmp_path)
+    assert "sorted by HHID" not in done.stderr
+    assert run("inspect", "people.csv", *asked, "-o", "r.toml", folder=tmp_path).returncode == 0
+    assert 'shuffle = "rows"' in (tmp_path / "r.toml").read_text()
+    done = run("protect", "people.csv", "--recipe", "r.toml", "-o", "told", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert mv.Guarantee.read(tmp_path / "told" / "guarantee.json").shuffle == "rows"

@@ -225,7 +225,10 @@ def request_for(scope: Scope | None, **asked: Any) -> dict[str, Any]:
     flat = {n: v for n, v in asked.items() if n in own and not own[n].column}
     method = method_asked(asked)
     start = {"method": asked["method"]} if asked.get("method") else {**_proposed(asked)}
-    found = {**start, **({} if method is None else _of_method(method)), **start, **flat}
+    found = {**start, **({} if method is None else _of_method(method)), **start}
+    if method is not None and "units" in method.can and "unit" in flat:
+        found["shuffle"] = "rows"  # a sorted table would show whose they are
+    found |= flat
     if not found.get("delta") or found.get("domains") == "declared":
         return found
     # Being missing is one more value that is learnt.

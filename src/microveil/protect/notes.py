@@ -227,6 +227,7 @@ def _of_release(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee)
         "left-out-by-name": by_name,
         "left-out-by-method": why and not by_name,
         "rows-not-covered": new and not is_asked and not looked and claim.follows_individuals,
+        "units-in-order": parts[0].request.counted.column is not None and claim.shuffle is None,
         "index": prepared.table.has_index,
         "seeded": is_seeded,
         "formulas": prepared.formulas,
@@ -236,6 +237,7 @@ def _of_release(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee)
         "n_left_out": len(prepared.left_out),
         "n_columns": len(prepared.table.names),
         "new": " or ".join(new),
+        "unit": one_line(parts[0].request.unit or ""),
         "formulas": listed(prepared.formulas),
     }
     return holds, about

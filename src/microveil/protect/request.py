@@ -28,6 +28,8 @@ from microveil.table import MissingCodes
 BEST = "dp-synthetic"
 # Clusters that count units take all records of one.
 NO_LIMIT = sys.maxsize
+# What is said of the records of a unit.
+OF_RECORDS = frozenset({"max_rows", "unit_attributes"})
 
 
 class Advised(StrEnum):
@@ -239,6 +241,8 @@ def _values(
             defaults["missing"] = "protect"  # being missing is one more value that is learnt
     values = {name: read.get(name, default) for name, default in defaults.items()}
     values |= {"method": method, "delta": Fraction(values["delta"]), "k": 1}
+    if _counts_units(method, read):
+        values |= {name: defaults[name] for name in OF_RECORDS}
     if "epsilon" not in given and "epsilon" in method.needs and not method.may_lack_epsilon:
         rule, remedy = "this method draws noise and needs a budget", "pass epsilon=1"
         problems.append(gap("epsilon", "", "epsilon", rule, remedy))
@@ -282,6 +286,8 @@ def _unused(
     mine = [argument for name, argument in of_methods().items() if name in given]
     without = [argument.name for argument in mine if argument.name not in method.arguments]
     idle = {*aside, *(name for name in ("k", "seed", "shuffle") if not method.uses(name))}
+    if _counts_units(method, given):
+        idle |= OF_RECORDS
     if "new table" in method.can:
         idle.add("exact_cells")  # no cell of a record is there to come out exactly
     # A choice that only another method offers was passed over.
@@ -291,6 +297,11 @@ def _unused(
     }
     beside = [name for name in arguments() if name in given and name in idle]
     return (*without, *(name for name in beside if name not in without))
+
+
+def _counts_units(method: Method, given: Mapping[str, Any]) -> bool:
+    """Whether clusters hold units, whatever their records are."""
+    return "units" in method.can and given.get("unit") is not None
 
 
 def _k(given: Any, method: Method) -> int:

@@ -108,15 +108,7 @@ def _unit(request: "Request") -> Iterator[RequestError]:
             "what is protected",
         )
         return
-    if "units" in method.can:
-        for name in beside:
-            yield RequestError(
-                name,
-                f"{method.id} counts the people of a cluster, however many records each has, "
-                "and has no epsilon to share out among these",
-                "leave it out",
-            )
-    elif request.max_rows is None:
+    if "units" not in method.can and request.max_rows is None:
         yield RequestError(
             "max_rows",
             "how many records a unit may have is a public fact, which is never read from the data",

@@ -30,7 +30,7 @@ from microveil.protect.declarations import accepted, declared_by_file
 from microveil.protect.opening import formulas_in, opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
 from microveil.protect.recipe import OF_ALL, OF_COLUMNS, is_open, read_recipe, to_fill_in
-from microveil.protect.request import BEST, Request, read_each, said
+from microveil.protect.request import BEST, NO_LIMIT, Request, read_each, said
 from microveil.table import Table, check_columns, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
@@ -260,8 +260,10 @@ def _add_of_request(table: Any, asked: Mapping[str, Any], problems: Problems) ->
     if request is None:
         return
     wrong, opened, of_table = {problem.place for problem in found}, None, Problems()
+    # Where they are wrong, nobody said how many records a unit may have.
+    is_open = not wrong.isdisjoint(("unit", "max_rows"))
     with of_table.noted():
-        opened = opened_for(table, request)
+        opened = opened_for(table, replace(request, max_rows=NO_LIMIT) if is_open else request)
     if opened is None:  # units or codes for missing values, which hide nothing else
         request = replace(request, unit=None, unit_attributes=(), max_rows=None)
         request = replace(request, missing_codes={}, missing_values=())
