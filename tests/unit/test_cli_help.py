@@ -27,6 +27,14 @@ def test_the_help_of_compare_speaks_of_comparing(tmp_path):
     assert "3,5,10:100:10" in re.search(r"--k TEXT(.*?)--epsilon", told, re.DOTALL)[1]
 
 
+@pytest.mark.parametrize("command", ["assess", "attack"])
+def test_a_flag_of_what_is_measured_is_explained_in_one_line(command, tmp_path):
+    """At 80 columns no line goes on below."""
+    told = run(command, "--help", folder=tmp_path, COLUMNS="80").stdout
+    assert "--sample N" in told
+    assert [line for line in told.splitlines() if line.startswith(" " * 20)] == []
+
+
 def test_a_flag_of_protect_is_explained_in_one_line(tmp_path):
     """At 80 columns, in groups, the commonest ten first."""
     told = run("protect", "--help", folder=tmp_path, COLUMNS="80").stdout

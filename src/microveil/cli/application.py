@@ -142,13 +142,12 @@ def inspect(
         bool,
         typer.Option(
             "--show-values",
-            help="Write the values seen too, steps and likely codes for missing ones, to be "
-            "confirmed.",
+            help="Write the values seen too, to be confirmed.",
         ),
     ] = False,
     write_codebook: Annotated[
         Path | None,
-        typer.Option(help="Write the form of a codebook to this file instead, to be filled in."),
+        typer.Option(help="Write the form of a codebook instead."),
     ] = None,
     request: dict[str, Any],
 ) -> None:

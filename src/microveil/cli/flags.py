@@ -27,17 +27,12 @@ Data = Annotated[
     ),
 ]
 Original = Annotated[str, typer.Argument(help="The table before.")]
-Protected = Annotated[str, typer.Argument(help="The table after, or the folder of its release.")]
+Protected = Annotated[str, typer.Argument(help="The table after, or its folder.")]
 Folder = Annotated[
     Path, typer.Option("-o", "--output", help="Folder for the release.", metavar="FOLDER")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Shuffled = Annotated[
-    bool,
-    typer.Option(
-        "--shuffled", help="Rows of the two do not correspond: a shuffled or synthetic release."
-    ),
-]
+Shuffled = Annotated[bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")]
 
 
 class Flag(NamedTuple):
@@ -114,22 +109,12 @@ READ_OFF = {
     "resolution": Flag("resolution_from_data", bool, "Take the decimals seen in the data: a leak."),
 }
 CODES = tuple(Flag(name, list, DECLARED[name].help) for name in ("missing_codes", "missing_values"))
-SAMPLE = Flag(
-    "sample",
-    int,
-    "Link so many records, drawn at random, always the same; by default all of up to 50,000, and "
-    "of more 10,000.",
-)
+SAMPLE = Flag("sample", int, "Link so many; by default 10,000 of a large table.")
 ANALYSES = (
-    Flag("classes", str, "Learn this column's classes from the others: F-measure for each class."),
+    Flag("classes", str, "Learn the classes of this column: F-measures."),
     Flag("threshold", float, "Two classes of --classes: up to it, and above."),
-    Flag(
-        "estimator",
-        str,
-        "What learns, by its full name: sklearn.linear_model.LogisticRegression; by default a "
-        "random forest.",
-    ),
-    Flag("formula", str, "Fit a regression before and after: 'TAX ~ INCOME + AGE'."),
+    Flag("estimator", str, "A classifier of scikit-learn, by its full name."),
+    Flag("formula", str, "A regression to fit twice: 'TAX ~ INCOME + AGE'."),
     Flag("logistic", bool, "Fit log odds of an outcome of 0 and 1."),
     Flag("propensity", bool, "See whether a model tells the tables apart."),
 )

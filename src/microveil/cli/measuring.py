@@ -36,20 +36,15 @@ def _print_found(found: Any, *, as_json: bool) -> None:
 
 @takes_request
 def audit(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="The table, or the folder of a release.")
-    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The table, or a release's folder.")],
     release: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="RELEASE",
-            help="The folder of a release of DATA: what was asked of it is audited.",
-        ),
+        typer.Argument(metavar="RELEASE", help="The folder of a release of DATA, to audit."),
     ] = None,
     *,
     runs: Annotated[
         int | None,
-        typer.Option(help="Attack it so many times too: a lower bound on epsilon at each scope."),
+        typer.Option(help="Attack it so often: lower bounds on epsilon."),
     ] = None,
     as_json: Json = False,
     request: dict[str, Any],
@@ -86,55 +81,26 @@ def audit(
 
 
 NAMES = Flag("attributes", list, "Columns, with commas or repeated.")
+ROLES = Flag("recipe", Path, "A recipe whose roles count; else the release's.")
 MEASURED = (
     Flag("k", int, "Count neighbours within intervals of k records."),
-    Flag(
-        "by",
-        list,
-        "Counts and means in subgroups: columns, with commas. Of a new table with "
-        "measurements.json beside it, the margins of noise too.",
-    ),
-    Flag(
-        "rules",
-        list,
-        "Who breaks it before and after: 'TAX <= INCOME', 'AGE >= 18'; repeated.",
-        written="--rule",
-    ),
+    Flag("by", list, "Counts and means by columns, with their margins."),
+    Flag("rules", list, "Who breaks it, as 'TAX <= INCOME'; repeated.", written="--rule"),
     *CODES,
-    Flag(
-        "quasi_identifiers",
-        list,
-        "Columns that a person may be known by: how many records share their values.",
-    ),
-    Flag(
-        "recipe",
-        Path,
-        "Its quasi-identifiers are what a person may be known by, its identifiers are dropped; by "
-        "default the recipe that the release was made by.",
-    ),
-    Flag(
-        "weights",
-        str,
-        "The column of survey weights: figures by it beside the others; by default the recipe's.",
-    ),
-    Flag("corrected", bool, "Correct the shares of what pram drew, by its public matrix."),
-    Flag(
-        "linkage", bool, "Link records of the release with the original.", default=True, denied=True
-    ),
+    Flag("quasi_identifiers", list, "Columns that others may know a person by."),
+    ROLES,
+    Flag("weights", str, "The column of survey weights; else the recipe's."),
+    Flag("corrected", bool, "Correct shares that pram drew, by its matrix."),
+    Flag("linkage", bool, "Link the release with the original.", default=True, denied=True),
     SAMPLE,
 )
 ATTACKED = (
     NAMES,
     Flag("known", list, "Columns the intruder knows of people."),
     Flag("secret", list, "Columns the intruder wants to know."),
-    Flag(
-        "recipe",
-        Path,
-        "Its quasi-identifiers are known, its confidential columns secret, its identifiers "
-        "dropped; by default the recipe that the release was made by.",
-    ),
-    Flag("control", str, "A table of people held out before the release was made."),
-    Flag("tolerance", float, "How near a guess has to come, in standard deviations.", default=0.05),
+    ROLES,
+    Flag("control", str, "People held out before the release was made."),
+    Flag("tolerance", float, "How near a guess must come.", default=0.05),
     SAMPLE,
     Flag("seed", int, "Decides who is attacked.", default=0),
 )
