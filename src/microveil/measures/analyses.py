@@ -72,7 +72,7 @@ class Analyses:
         assert self.classes is not None  # noqa: S101 -- asked for by nobody else
         check_columns(table, [self.classes], "original")
         if self.threshold is not None:
-            named = _named(self.threshold, table.kind(self.classes))
+            named = value_name(self.threshold, table.kind(self.classes))
             return threshold_classes(column_of(table, self.classes), self.threshold, named=named)
         values = categories_of(table, self.classes)
         missing = values == "" if values.dtype.kind == "U" else np.isnan(values)
@@ -96,12 +96,12 @@ def categories_of(table: Table, name: str) -> Column:
         raise DataError(f"column '{name}'", rule, remedy)
     if kind not in {Kind.DATE, Kind.BOOLEAN}:
         return numbers_of(table, name)
-    names = [_named(value, kind) or "" for value in values.tolist()]
+    names = [value_name(value, kind) or "" for value in values.tolist()]
     words = np.array(names, dtype=np.str_)[different]
     return words if numbers.missing is None else np.where(numbers.missing, "", words)
 
 
-def _named(value: float, kind: Kind) -> str | None:
+def value_name(value: float, kind: Kind) -> str | None:
     """Write a date or a yes/no, which is a number in the column; None for other numbers."""
     if kind is Kind.BOOLEAN and value in {0, 1}:
         return "true" if value else "false"

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import scipy  # which loads its parts when they are used
 
 from microveil.guarantee import Guarantee
+from microveil.measures.analyses import value_name
 from microveil.measures.subgroups import MISSING, SubgroupMargins, Subgroups, figures_in
 from microveil.measures.values import Flags, Floats, Whole
 from microveil.noise.noise import RandomSource
-from microveil.schema import Attribute, Kind, written
+from microveil.schema import Attribute, Kind
 from microveil.synthesis.generation import Drawing
 from microveil.synthesis.keeping import Values
 from microveil.synthesis.measurements import Measurements
@@ -198,13 +198,9 @@ def _levels(attribute: Attribute, column: Values, place: dict[str, int]) -> Whol
 
 def _named(attribute: Attribute, units: Whole) -> list[str]:
     """Name values as the levels of subgroups are named."""
-    values = attribute.from_grid(units)
-    categories = attribute.categories
+    values, categories = attribute.from_grid(units).tolist(), attribute.categories
     if categories is not None and categories.words is not None:
-        return [categories.words[position] for position in values.tolist()]
+        return [categories.words[position] for position in values]
     is_boolean = categories is not None and isinstance(categories.values[0], bool)
-    if attribute.kind is Kind.BOOLEAN or is_boolean:
-        return ["true" if value else "false" for value in values.tolist()]
-    if attribute.kind is Kind.DATE:
-        return [str(written(Fraction(day), Kind.DATE)) for day in values.tolist()]
-    return [f"{value:.15g}" for value in values.astype(np.float64).tolist()]
+    kind = Kind.BOOLEAN if is_boolean else attribute.kind
+    return [value_name(value, kind) or f"{float(value):.15g}" for value in values]
