@@ -1,5 +1,6 @@
 """The findings name what a release lost: tails, spikes and relations, and not distances alone."""
 
+import datetime
 import io
 import json
 import os
@@ -255,3 +256,54 @@ def test_a_relation_rests_on_records_with_both_values():
     present = gaps.drop_nulls()
     found, expected = (mv.assess(table, table).to_dict()["relations"] for table in (gaps, present))
     assert found["strongest"] == expected["strongest"] != []
+
+
+def test_dates_are_days_of_the_calendar_wherever_columns_are_called_worst(tmp_path):
+    """In the table and the sentence; their mean is held against the spread, not against 1970."""
+    random = np.random.default_rng(2)
+    born = 574 + (6638 * random.uniform(-1.7, 1.7, N)).round()
+    dates = pl.DataFrame({"BORN": born, "AGE": (50 - born / 365).astype(int)}).with_columns(
+        BORN=pl.from_epoch(pl.col("BORN").cast(pl.Int32), "d")
+    )
+    later = dates.with_columns(BORN=pl.col("BORN") + pl.duration(days=124))
+    dates.write_parquet(tmp_path / "before.parquet")
+    later.write_parquet(tmp_path / "after.parquet")
+    days = [f"{side['BORN'].cast(pl.Int32).mean():.0f}" for side in (dates, later)]
+    means = [f"{datetime.date(1970, 1, 1) + datetime.timedelta(int(day))}" for day in days]
+    done = run("assess", "before.parquet", "after.parquet", folder=tmp_path)
+    told = " ".join(done.stdout.split())
+    assert f"'BORN': mean {means[0]} to {means[1]};" in told
+    row = next(line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["BORN"])
+    assert row[1:3] == means
+    found = mv.assess(dates, later)
+    spread = dates["BORN"].cast(pl.Int32).std()
+    assert found.column_moves["BORN"].mean_change == pytest.approx(124 / spread)
+    assert max(found.column_moves, key=lambda name: found.column_moves[name].rank) == "BORN"
+    # The end of protect has the same, where files say nothing of types too.
+    dates.write_csv(tmp_path / "people.csv")
+    asked = ["--method", "dp-um", "--k", "5", "--epsilon", "3", "--seed", "1", "--outside", "clamp"]
+    bounds = ["--bounds", "BORN=1930-01-01:2010-12-31", "--bounds", "AGE=0:120"]
+    done = run("protect", "people.csv", *asked, *bounds, "-o", "out", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    row = next(line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["BORN"])
+    assert row[1] == means[0]
+    assert re.fullmatch(r"(19|20)\d\d-\d\d-\d\d", row[2])
+    page = (tmp_path / "out-custodian/report.html").read_text()
+    assert f"mean {means[0]} to {row[2]}" in page
+
+
+def test_the_worst_come_first_by_the_distance_that_is_shown():
+    """Before all others what moved by more than a tenth: a tail that no distance shows."""
+    random = np.random.default_rng(5)
+    table = {name: random.normal(100, 10, 4000) for name in "abcd"}
+    moved = {
+        name: own + far for (name, own), far in zip(table.items(), (0.2, 0.9, 0, 0.5), strict=True)
+    }
+    moved["c"][:8] += 9000
+    found = mv.assess(table, moved, linkage=False)
+    lines = found.to_text().split("Worst columns")[1].split("\n\n")[0].splitlines()
+    rows = [line.split() for line in lines if line.split()[:1] and line.split()[0] in table]
+    assert [row[0] for row in rows] == ["c", "b", "d", "a"]
+    distances = [float(row[-1]) for row in rows]
+    assert distances[0] < min(distances[1:])
+    assert distances[1:] == sorted(distances[1:], reverse=True)

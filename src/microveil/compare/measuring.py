@@ -27,7 +27,7 @@ from microveil.measures.learning import (
 from microveil.measures.opening import Codes, Tables
 from microveil.measures.registry import measured
 from microveil.protect.columns import Prepared
-from microveil.schema import Attribute
+from microveil.schema import Attribute, Kind
 from microveil.table import (
     GridColumn,
     Numbers,
@@ -106,6 +106,7 @@ class Analyst:
     ) -> None:
         self._asked, self._table, attributes = asked, prepared.table, prepared.attributes
         self.names = tuple(own.name for own in attributes if own.kind.is_ranked)
+        self._dates = frozenset(own.name for own in attributes if own.kind is Kind.DATE)
         # The categories of the attributes in no order; the last is that of missing cells.
         self.listed = {
             own.name: (*map(str, own.categories.values), "")
@@ -215,6 +216,7 @@ class Analyst:
             protected=protected.numbers,
             paired=protected.has_pairs,
             texts=texts or {},
+            dates=self._dates,
             columns=columns,
             asked={**self._asked.to_dict(), "linkage": linkage, UNPAIRED: linkage},
         )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from operator import attrgetter
 from typing import Any
 
@@ -12,6 +13,7 @@ from microveil.measures.base import By, Group, Measure, Measured, Takes, figures
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.opening import Tables, present_codes
 from microveil.measures.values import Floats
+from microveil.schema import Kind, written
 from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order
 from microveil.table.threads import in_threads
@@ -21,6 +23,8 @@ from microveil.text.figures import figure, signed_percent
 
 # A value that more than this share of the records has is common.
 COMMON = 0.05
+# A column whose mean, spread or commonest value's share changed by so much fares worse than others.
+MARKED = 0.1
 WORST = 5
 HEADS = ("column", "mean", "after", "spread", "after", "common %", "after", "distance")
 Sides = tuple[float, float]
@@ -40,18 +44,24 @@ class ColumnMove:
     # has more than 5 % of the records.
     commonest: Sides | None = None
     is_zero: bool = False  # whether that value is 0
+    is_date: bool = False  # of which mean and spread are in days
 
     def __repr__(self) -> str:
         """Show no figure: notebooks print it."""
         return "ColumnMove(for the custodian)"
 
     @property
+    def has_scale(self) -> bool:
+        """Whether the size of the mean says something: not of dates, nor of both signs."""
+        return not (self.is_signed or self.is_date)
+
+    @property
     def mean_change(self) -> float:
-        """The change of the mean over mean or spread, the smaller; with both signs over spread."""
+        """The change of the mean over mean or spread, the smaller; without a scale over spread."""
         if self.mean is None:
             return 0.0
         spread = 0.0 if self.spread is None else self.spread[0]
-        scales = [spread] if self.is_signed else [abs(self.mean[0]), spread]
+        scales = [abs(self.mean[0]), spread] if self.has_scale else [spread]
         return _relative(*self.mean, min((scale for scale in scales if scale), default=0.0))
 
     @property
@@ -66,16 +76,33 @@ class ColumnMove:
 
     @property
     def score(self) -> float:
-        """The largest of its changes and its distance: by this columns are called worst."""
-        changes = (self.mean_change, self.spread_change, self.share_change, self.distance)
-        return max(map(abs, changes))
+        """The largest of its changes and its distance."""
+        return max(*self._changes, self.distance)
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """How bad a column fares among others: whether a change is marked, then its distance."""
+        return max(self._changes) >= MARKED, self.distance
+
+    @property
+    def _changes(self) -> tuple[float, ...]:
+        return abs(self.mean_change), abs(self.spread_change), abs(self.share_change)
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The figures as the cells of a row under `HEADS`."""
         shares = self.commonest and tuple(100 * share for share in self.commonest)
-        sides = (side for both in (self.mean, self.spread, shares) for side in both or (None, None))
-        return (*map(figure, sides), figure(self.distance))
+        sides = (side for both in (self.spread, shares) for side in both or (None, None))
+        return (
+            *map(self.mean_in_words, self.mean or (None, None)),
+            *map(figure, (*sides, self.distance)),
+        )
+
+    def mean_in_words(self, mean: float | None) -> str:
+        """Write a mean, of dates the day."""
+        if self.is_date and mean is not None:
+            return f"{written(Fraction(round(mean)), Kind.DATE)}"
+        return figure(mean)
 
     @classmethod
     def of(cls, contents: Mapping[str, Any]) -> "ColumnMove":
@@ -95,7 +122,7 @@ def _relative(before: float, after: float, scale: float) -> float:
 
 
 def move_of_numbers(
-    before: Floats, after: Floats, *, has_mean: bool, every: int = 1
+    before: Floats, after: Floats, *, has_mean: bool, is_date: bool = False, every: int = 1
 ) -> tuple[ColumnMove, CommonValues] | None:
     """Compare numbers, NaN where missing; distance and common values by one record in ``every``."""
     both = [before, after]
@@ -122,7 +149,8 @@ def move_of_numbers(
         spread=spread,
         is_signed=has_mean and bool(one.values[0] < 0 < one.values[-1]),
         commonest=None if most is None else (float(shares[most]), float(shares_after[most])),
-        is_zero=most is not None and bool(values[most] == 0),
+        is_zero=most is not None and not is_date and bool(values[most] == 0),
+        is_date=is_date,
     )
     return move, (values, shares, shares_after)
 
@@ -138,11 +166,11 @@ def move_of_shares(shares: Floats, shares_after: Floats) -> ColumnMove:
 
 
 def _column_move(
-    before: Floats, after: Floats, is_text: bool, is_nominal: bool
+    before: Floats, after: Floats, is_text: bool, is_nominal: bool, is_date: bool
 ) -> ColumnMove | None:
     """Compare a column of an assessment: numbers, or text as the codes of its categories."""
     if not is_text:
-        found = move_of_numbers(before, after, has_mean=not is_nominal)
+        found = move_of_numbers(before, after, has_mean=not is_nominal, is_date=is_date)
         return None if found is None else found[0]
     codes = [side[~np.isnan(side)].astype(np.int64) for side in (before, after)]
     if not all(map(len, codes)):
@@ -151,12 +179,12 @@ def _column_move(
     return move_of_shares(*(np.bincount(side, minlength=size) / len(side) for side in codes))
 
 
-def _each(tables: Tables) -> Iterator[tuple[str, tuple[Floats, Floats, bool, bool]]]:
-    """Go through the columns of both tables; and whether they are text, and in no order."""
+def _each(tables: Tables) -> Iterator[tuple[str, tuple[Floats, Floats, bool, bool, bool]]]:
+    """Go through the columns of both tables; and whether they are text, in no order, and dates."""
     for name, sides in tables.each_number():
-        yield name, (*sides, False, name in tables.nominal)
+        yield name, (*sides, False, name in tables.nominal, name in tables.dates)
     for name, codes in tables.texts.items():
-        yield name, (present_codes(codes, 0), present_codes(codes, 1), True, True)
+        yield name, (present_codes(codes, 0), present_codes(codes, 1), True, True, False)
 
 
 def moved_most(moves: Mapping[str, ColumnMove]) -> str:
@@ -178,16 +206,21 @@ def _in_words(change: str, move: ColumnMove) -> str:
         return f"{'zeros' if move.is_zero else 'commonest value'} {before} to {after}"
     what = change.removesuffix("_change")
     sides: Sides = getattr(move, what)
-    share = ""
-    if sides[0] and not (what == "mean" and move.is_signed):
-        share = f" ({signed_percent((sides[1] - sides[0]) / abs(sides[0]))})"
-    return f"{what} {figure(sides[0])} to {figure(sides[1])}{share}"
+    if what == "mean" and not move.has_scale:
+        return " to ".join((f"mean {move.mean_in_words(sides[0])}", move.mean_in_words(sides[1])))
+    share = f" ({signed_percent((sides[1] - sides[0]) / abs(sides[0]))})" if sides[0] else ""
+    unit = " days" if move.is_date else ""
+    return f"{what} {figure(sides[0])} to {figure(sides[1])}{unit}{share}"
+
+
+def worst_first(moves: Mapping[str, ColumnMove]) -> list[str]:
+    """Name the columns, the worst first."""
+    return sorted(moves, key=lambda name: moves[name].rank, reverse=True)
 
 
 def worst_rows(moves: Mapping[str, ColumnMove]) -> list[tuple[str, ...]]:
     """Return the five worst columns, the worst first: a row each, without a head."""
-    worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:WORST]
-    return [(shortened(name), *moves[name].cells) for name in worst]
+    return [(shortened(name), *moves[name].cells) for name in worst_first(moves)[:WORST]]
 
 
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
@@ -197,7 +230,9 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     return (tabulated(HEADS, worst_rows(moves)), *others) if moves else others
 
 
-COLUMN_MOVES = Group(title="Worst columns (spread: standard deviation)", show=_show)
+COLUMN_MOVES = Group(
+    title="Worst columns (spread: standard deviation, of dates in days)", show=_show
+)
 LARGEST_MOVE = Measure(
     id="largest_move",
     label="largest change of mean, spread, commonest share or distribution",

@@ -28,6 +28,7 @@ from microveil.measures.opening import Opened, tables_of, usable
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.relations import MOST_COLUMNS, PAIRS_KEPT, Relations, sampled_records
 from microveil.measures.values import Flags, Floats, plain
+from microveil.schema import Kind
 from microveil.table import MissingCodes, numbers_of, open_beside, open_table
 from microveil.table.table import counted_words, records_taken
 from microveil.table.threads import in_threads
@@ -103,12 +104,14 @@ def _moved(both: Opened, name: str) -> Moved | None:
         sides = (usable(numbers_of(table, name)) for table in tables)
         every = max(1, max(table.n_records for table in tables) // COMPARED)
         has_mean = both.orders.get(name, ()) is not None
-        found = move_of_numbers(*sides, has_mean=has_mean, every=every)
+        is_date = both.original.kind(name) is Kind.DATE
+        found = move_of_numbers(*sides, has_mean=has_mean, is_date=is_date, every=every)
         if found is None:
             return None
         move, (values, shares, after) = found
         measure = KOLMOGOROV_SMIRNOV + (f" of one record in {every}" if every > 1 else "")
-        return move, measure, _moved_most(name, shares, after, values == 0)
+        is_zero = (values == 0) & ~np.bool_(is_date)
+        return move, measure, _moved_most(name, shares, after, is_zero)
     counts = [counted_words(table, name) for table in tables]
     if not all(counts):
         return None

@@ -216,6 +216,7 @@ class Tables:
     # Of those whose categories have an order, each record's rank; NaN where it has none.
     ranks: Mapping[str, tuple[Column, Column]] = field(default_factory=dict)
     nominal: frozenset[str] = frozenset()  # attributes of numbers that are categories in no order
+    dates: frozenset[str] = frozenset()  # attributes of numbers that are days since 1970-01-01
     asked: Mapping[str, Any] = field(default_factory=dict)  # by argument
     _known: dict[Any, Any] = field(default_factory=dict, init=False)  # what measures share
 
@@ -311,6 +312,7 @@ def tables_of(
             if words and name in texts
         },
         nominal=frozenset(name for name in numeric if name in orders and orders[name] is None),
+        dates=frozenset(name for name in numeric if both.original.kind(name) is Kind.DATE),
         columns=partial(_columns, both),
         asked={"linkage": True, "unpaired": not both.paired, **asked},
     )

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
 from microveil.measures.base import Figure
-from microveil.measures.column_moves import ColumnMove
+from microveil.measures.column_moves import MARKED, ColumnMove, worst_first
 from microveil.measures.distributions import TOTAL_VARIATION
 from microveil.report.drawing import SERIES
 from microveil.report.wording import NOTHING, number, percent
@@ -19,8 +19,6 @@ from microveil.text.document import Chart
 from microveil.text.figures import figure, signed_percent
 
 Row = dict[str, Any]
-# Changes of mean, spread or the commonest value's share from which a chart marks them.
-MARKED = 0.1
 MOST_COLUMNS = 40
 MOST_WRITTEN = 9  # columns whose pairs have room for their figures
 BEYOND, WITHIN, UNKNOWN = "farther than by sampling", "no farther", "sampling not known"
@@ -51,7 +49,7 @@ def chart_of(template: str, says: str, **values: Any) -> Chart:
 
 def columns_chart(moves: Mapping[str, ColumnMove], by_sampling: Mapping[str, float]) -> Chart:
     """Chart how far each distribution moved, beside what sampling does 95 % of the time."""
-    worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)[:MOST_COLUMNS]
+    worst = worst_first(moves)[:MOST_COLUMNS]
     rows = [_row(name, moves[name], by_sampling.get(name)) for name in worst]
     present = {row["beyond"] for row in rows}
     return chart_of(
@@ -68,8 +66,8 @@ def _row(name: str, move: ColumnMove, sampling: float | None) -> Row:
     value = "zeros" if move.is_zero else "commonest"
     points = signed_percent(move.share_change).replace("%", "points")
     said = {
-        "mean": (abs(move.mean_change), _change("mean", move.mean)),
-        "spread": (abs(move.spread_change), _change("spread", move.spread)),
+        "mean": (abs(move.mean_change), _change("mean", move.mean, move)),
+        "spread": (abs(move.spread_change), _change("spread", move.spread, move)),
         "commonest value": (abs(move.share_change), f"{value} {points}"),
     }
     # The two largest: a third would run into the names.
@@ -86,10 +84,12 @@ def _row(name: str, move: ColumnMove, sampling: float | None) -> Row:
     }
 
 
-def _change(what: str, sides: tuple[float, float] | None) -> str:
+def _change(what: str, sides: tuple[float, float] | None, move: ColumnMove) -> str:
     if sides is None:
         return NOTHING
     before, after = sides
+    if what == "mean" and move.is_date:
+        return f"mean {round(after - before):+,} days"
     if not before:
         return f"{what} {figure(before)} to {figure(after)}"
     return f"{what} {signed_percent((after - before) / abs(before))}"
@@ -98,7 +98,8 @@ def _change(what: str, sides: tuple[float, float] | None) -> str:
 def _columns_in_words(rows: Sequence[Mapping[str, Any]], n_columns: int) -> str:
     if not rows:
         return "No column could be compared."
-    worst = ", ".join(f"{row['column']} {number(row['distance'], 3)}" for row in rows[:3])
+    farthest = sorted(rows, key=lambda row: -row["distance"])[:3]
+    worst = ", ".join(f"{row['column']} {number(row['distance'], 3)}" for row in farthest)
     beyond = sum(row["beyond"] == BEYOND for row in rows)
     return (
         f"Distances of the distributions of {n_columns} columns from 0, alike, to 1, apart. "

@@ -58,8 +58,6 @@ def _cells(subject: Subject, column: Column) -> tuple[str, ...]:
     if move is None:
         return (kind, *[NOTHING] * 8, *missing)
     *moved, distance = move.cells
-    if kind == Kind.DATE.value and move.mean is not None:
-        moved[:2] = (shown(mean, Kind.DATE) for mean in move.mean)
     return (kind, distance, figure(subject.by_sampling.get(column.name)), *moved, *missing)
 
 

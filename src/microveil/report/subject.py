@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment
+from microveil.measures.column_moves import worst_first
 from microveil.measures.opening import codes_in_release
 from microveil.measures.values import Floats, Whole
 from microveil.protect.release import Release
@@ -218,11 +219,10 @@ class Subject:
 
     @cached_property
     def worst_first(self) -> tuple[Column, ...]:
-        """The columns, those first that moved most."""
-        moves = self.assessment.column_moves
-        return tuple(
-            sorted(self.columns, key=lambda own: -moves[own.name].score if own.name in moves else 1)
-        )
+        """The columns, those first that moved most, and last those that cannot be compared."""
+        order = worst_first(self.assessment.column_moves)
+        place = {name: number for number, name in enumerate(order)}
+        return tuple(sorted(self.columns, key=lambda own: place.get(own.name, len(order))))
 
 
 def subject_of(
