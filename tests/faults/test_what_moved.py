@@ -307,3 +307,43 @@ def test_the_worst_come_first_by_the_distance_that_is_shown():
     distances = [float(row[-1]) for row in rows]
     assert distances[0] < min(distances[1:])
     assert distances[1:] == sorted(distances[1:], reverse=True)
+
+
+def with_gaps(n_complete):
+    """Numbers of which each record lacks one, but for the first ones, and a release of them."""
+    random = np.random.default_rng(6)
+    before = random.normal(size=(N, 3)).round(3)
+    after = random.permuted(before, axis=0)
+    after[:n_complete] = before[:n_complete]
+    for side in (before, after):
+        side[np.arange(n_complete, N), np.arange(n_complete, N) % 3] = np.nan
+    return [dict(zip("abc", side.T, strict=True)) for side in (before, after)]
+
+
+def test_found_again_says_of_how_many_and_nothing_of_a_handful():
+    """By numbers alone complete records are compared: said, and not told of four of 600."""
+    few = mv.assess(*with_gaps(4))
+    assert few.measured["record_linkage"].value == pytest.approx(100)
+    found = next(own for own in few.key_figures if own.name == "records found again")
+    assert f"% of all {N} records, 95 %" in found.value
+    assert float(found.value.split()[0]) < 5
+    shown = few.to_text().split("Record linkage")[1].split("\n\n")[0]
+    said = f"of the 4 of {N} records that have every value in both tables, or all {N} records."
+    assert said in " ".join(shown.split())
+    more = mv.assess(*with_gaps(60))
+    found = next(own for own in more.key_figures if own.name == "records found again")
+    assert found.value.startswith(f"100 % of the 60 of {N} records that have every value in both")
+
+
+def test_the_page_and_the_terminal_say_alike_who_is_found_again(tmp_path):
+    """Of more records than protect looks for, both name the same share of the same sample."""
+    random = np.random.default_rng(8)
+    table = {name: random.integers(0, 500, 2400) for name in ("AGE", "PAY")}
+    pl.DataFrame(table).write_csv(tmp_path / "people.csv")
+    done = run(
+        "protect", "people.csv", "--method", "mdav", "--k", "3", "-o", "out", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"Records found again: ([\d.]+ % of 2,000 sampled records)", done.stdout)
+    assert found
+    assert found[1] in (tmp_path / "out-custodian/report.html").read_text()

@@ -12,12 +12,19 @@ from microveil.measures.column_moves import LARGEST_MOVE, ColumnMove, moved_most
 from microveil.measures.distributions import ONE_WAY, TOTAL_VARIATION, TWO_WAY
 from microveil.measures.goodness_of_fit import DISTANCE
 from microveil.measures.information_loss import LOSS
-from microveil.measures.linkage import RECORD_LINKAGE, RecordLinkage
+from microveil.measures.linkage import (
+    RECORD_LINKAGE,
+    RecordLinkage,
+    looked_for,
+    n_linked_at_most,
+)
 from microveil.measures.relations import PAIRS_KEPT, Relations
 from microveil.text import enumerated, shortened
 from microveil.text.figures import figure, figures_to
 
 FOUND_AGAIN = "records found again"
+# Of fewer records, where others lack a value, no share is told.
+FEWEST = 30
 
 Taken = Mapping[str, Measured]
 
@@ -77,10 +84,16 @@ def key_figures(
 
 
 def strongest_linkage(measured: Taken) -> Measured | None:
-    """Return the linkage of records that finds the most: the choice is not ours."""
+    """Return the linkage of records that finds the most: the choice is not ours.
+
+    One by numbers alone knows the records that have every value. Where hardly any has, what is
+    found of them says nothing about the others, and the linkage that takes gaps stands.
+    """
     linked = [one for one in measured.values() if isinstance(one.result, RecordLinkage)]
     found = [one for one in linked if one.measure.tabulated and one.value is not None]
-    return max(found, key=lambda one: one.value or 0.0, default=None)
+    least = min(FEWEST, n_linked_at_most(found))
+    enough = [one for one in found if one.result.n_compared >= least]
+    return max(enough, key=lambda one: one.value or 0.0, default=None)
 
 
 def linkage_of(measured: Taken) -> dict[str, Any] | None:
@@ -96,7 +109,8 @@ def linkage_of(measured: Taken) -> dict[str, Any] | None:
         "interval": list(own.interval),
         "by_chance": own.baseline_by_chance,
         "n_sampled": own.n_records,
-        "n_records": round(100 / own.baseline_by_chance),
+        "n_records": own.n_compared,
+        "n_all": n_linked_at_most(measured.values()),
     }
 
 
@@ -129,13 +143,14 @@ def linkage_found(found: Mapping[str, Any]) -> KeyFigure:
     linked = found["linkage"]
     if linked is None:
         return KeyFigure(FOUND_AGAIN, f"not measured: {found['not_linked']}")
-    n_sampled, n_records = linked["n_sampled"], linked["n_records"]
-    who = f"all {n_records:,}" if n_sampled == n_records else f"{n_sampled:,} sampled"
+    n_records = linked["n_records"]
+    # Which manifests of version 0.2 lack.
+    who = looked_for(linked["n_sampled"], n_records, linked.get("n_all", n_records))
     low, high = linked["interval"]
     share, interval = figure(linked["percent"]), figures_to((low, high))
     return KeyFigure(
         FOUND_AGAIN,
-        f"{share} % of {who} records, 95 % interval {interval} %",
+        f"{share} % of {who}, 95 % interval {interval} %",
         f"by who knows all original values of {linked.get('known', 'the protected attributes')}; "
         f"distances {linked['distances']}; by chance {figure(linked['by_chance'])} %",
     )

@@ -13,7 +13,7 @@ records (Domingo-Ferrer and Torra 2005).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -143,6 +143,11 @@ class RecordLinkage:
     # one draw of noise.
     interval: tuple[float, float]
 
+    @property
+    def n_compared(self) -> int:
+        """How many records each is looked for among: by numbers, those that have every value."""
+        return round(100 / self.baseline_by_chance)
+
 
 def record_linkage(
     original: Matrix, protected: Matrix, *, sample: int | None = None
@@ -246,13 +251,27 @@ def _wilson_interval(share: float, n_records: int) -> tuple[float, float]:
 CHANCE = "record_linkage_by_chance"
 
 
+def n_linked_at_most(found: Iterable[Measured]) -> int:
+    """Return how many records there are: a linkage that takes gaps compares all of them."""
+    linked = (one.result for one in found if isinstance(one.result, RecordLinkage))
+    return max((own.n_compared for own in linked), default=0)
+
+
+def looked_for(n_looked: int, n_compared: int, n_all: int) -> str:
+    """Say how many records are looked for, and among which, where some lack a value."""
+    whole = f"{n_compared:,} of {n_all:,} records that have every value in both tables"
+    if n_looked < n_compared:
+        among = "" if n_compared == n_all else f" of the {whole}"
+        return f"{n_looked:,} sampled{among or ' records'}"
+    return f"all {n_all:,} records" if n_compared == n_all else f"the {whole}"
+
+
 def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     """Show each linkage beside chance, and how many records were looked for."""
     linked = [one.result for one in found if isinstance(one.result, RecordLinkage)]
-    counts = sorted({(own.n_records, own.is_of_sample) for own in linked})
-    looked = " or ".join(
-        f"{count:,} records{' drawn at random' * is_of_sample}" for count, is_of_sample in counts
-    )
+    n_all = n_linked_at_most(found)
+    each = (looked_for(own.n_records, own.n_compared, n_all) for own in linked)
+    looked = ", or ".join(dict.fromkeys(each))
     said = f"What an intruder who holds the originals finds again, of {looked}." if looked else ""
     return figures(found, said)
 

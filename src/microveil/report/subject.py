@@ -12,6 +12,7 @@ from microveil.errors import DataError
 from microveil.measures.assess import assess
 from microveil.measures.assessment import Assessment
 from microveil.measures.column_moves import worst_first
+from microveil.measures.findings import SAMPLED
 from microveil.measures.opening import codes_in_release
 from microveil.measures.values import Floats, Whole
 from microveil.protect.release import Release
@@ -236,7 +237,9 @@ def subject_of(
     after = open_table(release.data, codes_in_release(codes, release.guarantee))
     before = open_beside(original, after, codes)
     columns = _columns_of_both(release, before, after, units)
-    found = assessment or assess(original, release, [column.name for column in columns])
+    # The same records are looked for as in the findings, so that both say the same.
+    names = [column.name for column in columns]
+    found = assessment or assess(original, release, names, sample=SAMPLED)
     return Subject(
         release=release,
         columns=columns,
