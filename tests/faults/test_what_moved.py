@@ -168,7 +168,7 @@ def test_protect_ends_with_what_was_lost(people, flags):
     lines = told.strip().splitlines()
     zeros = [f"{100 * (side['GAIN'] == 0).mean():.3g} %" for side in (before, after)]
     assert (
-        f"GAIN: {zeros[0]} of the values are 0 in the original, {zeros[1]} in the release"
+        f"GAIN: {zeros[0]} of the values are one and the same in the original, {zeros[1]} in the"
         in lines[0]
     )
     rows = {line.split()[0]: line.split()[1:] for line in lines if "  " in line.strip()}

@@ -42,10 +42,7 @@ def matrices(*tables):
 
 
 def moved_value(attribute, share, share_in_release):
-    return {
-        "attribute": attribute, "share": share, "share_in_release": share_in_release,
-        "is_zero": False,
-    }  # fmt: skip
+    return {"attribute": attribute, "share": share, "share_in_release": share_in_release}
 
 
 def test_few_records_are_all_linked_by_the_strongest_distance():
@@ -93,32 +90,35 @@ def test_the_worst_attribute_is_the_one_farthest_moved():
         "attribute": "b", "distance": pytest.approx(expected), "measure": "Kolmogorov-Smirnov"
     }  # fmt: skip
     assert found["linkage"]["n_records"] == 491
-    words = {"w": np.array(list("aaabbc"))}, {"w": np.array(list("aabbdd"))}
+    words = {"w": np.array(200 * list("aaabbc"))}, {"w": np.array(200 * list("aabbdd"))}
     text = release_findings(*words, ["w"])
     assert text["worst_attribute"] == {
         "attribute": "w", "distance": pytest.approx(1 / 3), "measure": "total variation"
     }  # fmt: skip
     assert text["moved_values"] == [moved_value("w", pytest.approx(1 / 2), pytest.approx(1 / 3))]
     # Two of three a's stay, and one of two b's; to a word that is new every original is as near.
-    assert text["linkage"]["percent"] == pytest.approx(100 * (2 / 3 + 1 / 2 + 2 / 6) / 6)
+    assert text["linkage"]["percent"] == pytest.approx(100 * (2 / 3 + 1 / 2 + 2 / 6) / 6 / 200)
 
 
 @pytest.mark.parametrize(
-    ("common", "left", "moved"),
-    [(95, 0, True), (95, 93, True), (95, 94, False), (95, 95, False), (5, 0, False), (6, 0, True),
-     (40, 60, True)],
+    ("n", "common", "left", "moved"),
+    [(100, 95, 0, True), (100, 95, 60, True), (100, 95, 86, False), (100, 60, 40, False),
+     (3000, 19.7, 18.6, False), (3000, 91.5, 93.7, False), (3000, 60, 30, True),
+     (50_000, 95, 92.9, True), (50_000, 95, 93, False), (50_000, 6, 0, True),
+     (50_000, 5, 0, False), (50_000, 40, 43, True)],
 )  # fmt: skip
-def test_a_common_value_that_moved_is_warned_of(common, left, moved):
-    """Of more than 5 % of the records, by more than 1 %, in either direction; no value is held."""
-    other = np.arange(1, 101.0)
-    before, after = (np.where(np.arange(100) < count, 8888.0, other) for count in (common, left))
-    found = release_findings({"x": before}, {"x": after}, ["x"])
+def test_a_common_value_that_moved_beyond_chance_is_warned_of(n, common, left, moved):
+    """Of more than 5 % of the records, by over 2 points and 4 deviations; no value is held."""
+    other = np.arange(1, n + 1.0)
+    counts = round(n * common / 100), round(n * left / 100)
+    before, after = (np.where(np.arange(n) < count, 0.0, other) for count in counts)
+    found = release_findings({"x": before}, {"x": after}, ["x"], linkage=False)
     assert bool(found["moved_values"]) is bool(warnings_of(found)) is moved
     if moved:
-        assert found["moved_values"] == [moved_value("x", common / 100, left / 100)]
-        shares = f"{common} % of the values are one and the same in the original, {left} % in"
-        assert f"x: {shares} the release" in warnings_of(found)[0]
-    assert "8888" not in json.dumps(found)
+        expected = moved_value("x", counts[0] / n, counts[1] / n)
+        assert found["moved_values"] == [pytest.approx(expected)]
+        shares = f"{common:g} % of the values are one and the same in the original, {left:g} % in"
+        assert f"x: {shares} the release. Whoever" in warnings_of(found)[0]
 
 
 def test_without_pairs_or_by_request_nothing_is_linked():
@@ -166,11 +166,12 @@ def test_protect_warns_of_the_zeros_that_moved(gains):
     assert (released["GAIN"] == 0).sum() == 0
     loss = mv.assess(pl.read_csv(gains / "people.csv"), released).to_dict()["information_loss"]
     assert loss < 10
-    assert "has moved: GAIN: 95 % of the values are 0 in the original, 0 % in the release" in told
+    assert "has moved: GAIN: 95 % of the values are one and the same" in told
+    assert "are 0" not in told
     assert "\n  GAIN " in told
     assert "of all 400 records" in told
     page = (gains / "out-custodian" / "report.html").read_text()
-    assert "95 % of the values are 0 in the original, 0 % in the release" in page
+    assert "95 % of the values are one and the same in the original, 0 % in the release" in page
 
 
 def test_linkage_is_skipped_on_request_and_for_shuffled_rows(gains):

@@ -203,7 +203,7 @@ def _in_words(change: str, move: ColumnMove) -> str:
     if change == "share_change":
         assert move.commonest is not None  # noqa: S101 -- it has changed
         before, after = (f"{figure(100 * share)} %" for share in move.commonest)
-        return f"{'zeros' if move.is_zero else 'commonest value'} {before} to {after}"
+        return f"commonest value {before} to {after}"
     what = change.removesuffix("_change")
     sides: Sides = getattr(move, what)
     if what == "mean" and not move.has_scale:

@@ -27,7 +27,7 @@ from microveil.measures.linkage import RECORD_LINKAGE
 from microveil.measures.opening import Opened, tables_of, usable
 from microveil.measures.registry import MEASURES, measured
 from microveil.measures.relations import MOST_COLUMNS, PAIRS_KEPT, Relations, sampled_records
-from microveil.measures.values import Flags, Floats, plain
+from microveil.measures.values import Floats, plain
 from microveil.schema import Kind
 from microveil.table import MissingCodes, numbers_of, open_beside, open_table
 from microveil.table.table import counted_words, records_taken
@@ -39,8 +39,9 @@ from microveil.text.figures import figure
 SAMPLED = 2000
 # Distances and common values of more records are those of so many or twice that, evenly spaced.
 COMPARED = 1 << 18
-# A common value has moved where its share in the release differs by more than this.
-MOVED = 0.01
+# A common value has moved where its share in the release differs by more than this, and by more
+# than so many deviations of the difference of two samples.
+MOVED, BEYOND_CHANCE = 0.02, 4
 ROUNDING = 1e-9  # of the difference of two shares
 KOLMOGOROV_SMIRNOV = "Kolmogorov-Smirnov"
 
@@ -101,39 +102,45 @@ def _moved(both: Opened, name: str) -> Moved | None:
     """Say what became of an attribute; None where one side has no value."""
     tables = both.original, both.protected
     if all(table.kind(name).is_numeric for table in tables):
-        sides = (usable(numbers_of(table, name)) for table in tables)
+        sides = [usable(numbers_of(table, name)) for table in tables]
         every = max(1, max(table.n_records for table in tables) // COMPARED)
         has_mean = both.orders.get(name, ()) is not None
         is_date = both.original.kind(name) is Kind.DATE
         found = move_of_numbers(*sides, has_mean=has_mean, is_date=is_date, every=every)
         if found is None:
             return None
-        move, (values, shares, after) = found
+        move, (_, shares, after) = found
+        sizes = [np.count_nonzero(~np.isnan(side[::every])) for side in sides]
         measure = KOLMOGOROV_SMIRNOV + (f" of one record in {every}" if every > 1 else "")
-        is_zero = (values == 0) & ~np.bool_(is_date)
-        return move, measure, _moved_most(name, shares, after, is_zero)
+        return move, measure, _moved_most(name, shares, after, sizes)
     counts = [counted_words(table, name) for table in tables]
     if not all(counts):
         return None
     words = sorted(counts[0])
     shares, after = (np.array([own[word] for word in words]) / own.total() for own in counts)
     is_common = shares > COMMON
-    value = _moved_most(name, shares[is_common], after[is_common], np.zeros(len(words), np.bool_))
+    sizes = [own.total() for own in counts]
+    value = _moved_most(name, shares[is_common], after[is_common], sizes)
     return move_of_shares(shares, after), TOTAL_VARIATION.label, value
 
 
-def _moved_most(name: str, shares: Floats, after: Floats, is_zero: Flags) -> dict[str, Any] | None:
-    """Return the common value whose share changed most, where one did, but not which it is."""
+def _moved_most(
+    name: str, shares: Floats, after: Floats, sizes: Sequence[int]
+) -> dict[str, Any] | None:
+    """Return the common value whose share changed most, but not which it is.
+
+    None where no change is both of more than two points and of more than four deviations of the
+    difference of two samples of so many values: a second sample would then differ as well.
+    """
+    pooled = (shares * sizes[0] + after * sizes[1]) / sum(sizes)
+    by_chance = np.sqrt(pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1]))
     changes = np.abs(after - shares)
-    if not len(changes) or changes.max() <= MOVED + ROUNDING:
+    has_moved = changes > np.maximum(MOVED + ROUNDING, BEYOND_CHANCE * by_chance)
+    if not has_moved.any():
         return None
-    most = int(np.argmax(changes))
-    return {
-        "attribute": name,
-        "share": float(shares[most]),
-        "share_in_release": float(after[most]),
-        "is_zero": bool(is_zero[most]),  # which tells nothing about a person
-    }
+    most = int(np.argmax(np.where(has_moved, changes, 0.0)))
+    share, share_in_release = float(shares[most]), float(after[most])
+    return {"attribute": name, "share": share, "share_in_release": share_in_release}
 
 
 def _worst(moved: Mapping[str, Moved]) -> dict[str, Any] | None:
@@ -238,8 +245,7 @@ def _moves(found: Mapping[str, Any]) -> dict[str, ColumnMove]:
 
 def _moved_value(value: Mapping[str, Any]) -> str:
     before, after = figure(100 * value["share"]), figure(100 * value["share_in_release"])
-    what = "are 0" if value["is_zero"] else "are one and the same"
     return (
-        f"{shortened(value['attribute'])}: {before} % of the values {what} in the original, "
-        f"{after} % in the release"
+        f"{shortened(value['attribute'])}: {before} % of the values are one and the same in the "
+        f"original, {after} % in the release"
     )
