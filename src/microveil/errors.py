@@ -31,6 +31,8 @@ Result = TypeVar("Result")
 # How a request is written: keyword arguments, flags of a command, a recipe, fields of a form.
 Written = Literal["arguments", "flags", "recipe", "fields"]
 
+# Of more columns the first are named.
+MOST_NAMED, FIRST_NAMED = 8, 5
 # What columns need, by the argument that says it: in words, what else would do, and what stands for
 # it in each form until it is filled in. Dots are refused as values.
 _NEEDS = {
@@ -195,7 +197,11 @@ def _together(group: Sequence[MicroveilError]) -> str:
 def _needed(argument: str, columns: Sequence[str], written: Written) -> str:
     subject = "1 column needs" if len(columns) == 1 else f"{len(columns)} columns need"
     needs, instead, _ = _NEEDS[argument]
-    line = f"{subject} {needs}: {', '.join(columns)}."
+    # What is to be filled in names all of them below, but for fields of a form.
+    is_short = len(columns) <= MOST_NAMED or written == "fields"
+    named = ", ".join(columns if is_short else columns[:FIRST_NAMED])
+    more = "" if is_short else f" and {len(columns) - FIRST_NAMED:,} more"
+    line = f"{subject} {needs}: {named}{more}."
     return f"{line} {instead}" if instead and written != "fields" else line
 
 

@@ -57,6 +57,7 @@ def test_sixty_gaps_of_a_request_are_closed_in_one_edit():
     message = str(refused.value)
     assert len(refused.value.problems) == N + N // 3  # decimals lack two things
     assert "40 columns need bounds" in message
+    assert re.search(r"need bounds, [^:]*: \w+, \w+, \w+, \w+, \w+ and 35 more\. ", message)
     assert "20 columns need a resolution" in message
     assert "20 columns need a list of all their categories" in message
     assert SECRET not in message

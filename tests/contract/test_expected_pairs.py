@@ -65,6 +65,7 @@ def test_as_many_pairs_are_measured_as_is_said(more, n_measured):
     said = [note for note in release.notes if "can be measured" in note]
     assert said == [release.notes[0]]
     assert said[0].startswith(f"{n_measured} of 6 pairs of columns can be measured")
+    assert ("How other pairs do" in said[0]) is (n_measured < 6)
     in_tables = {pair for scope in release.measurements.tables for pair in pairs_in(scope)}
     assert len(in_tables) == n_measured
 

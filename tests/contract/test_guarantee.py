@@ -241,3 +241,10 @@ def test_what_scopes_hang_on_is_told_with_them(method, asked, provisos):
     assert guarantee.summary().splitlines()[4:] == [f"  {proviso}" for proviso in provisos]
     chosen = [note for note in guarantee.notes if "chosen anew on a neighbour" in note]
     assert bool(chosen) == any("sizes" in p or "boundaries" in p for p in provisos)
+
+
+def test_dates_without_bounds_are_any_dates():
+    """Not the first and the last day of the calendar, as if somebody had declared these."""
+    days = np.datetime64("1950-01-01") + np.arange(N)
+    released = mv.protect({"BORN": days.astype("datetime64[D]")}, method="mdav", k=3)
+    assert "| BORN | none | any date |" in released.guarantee.statement()

@@ -89,8 +89,8 @@ def test_kinds_come_out_and_labels_are_the_cells_own_text(tmp_path, form):
     assert "so are the kind and the type" not in statement
     assert any("NOTE" in note and "Left out" in note for note in release.notes)
     told = release.manifest.to_dict()["custodian_notes"]
-    assert "3 cells of 'PAY' hold something, and no decimal" in "\n".join(told)
-    assert "30 cells of 'AGE' hold a word that stands for a missing value" in "\n".join(told)
+    assert "3 cells of 'PAY' cannot be read as a decimal: taken as missing." in told
+    assert any("30 cells of 'AGE' say in a word" in one for one in told)
     # In words and in measurements they are read back.
     data = next((tmp_path / "out").glob("data.*"))
     again = measurements_beside(data, guarantee_beside(data, release.data.columns))

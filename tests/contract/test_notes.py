@@ -66,3 +66,20 @@ def test_who_asks_for_another_thing_is_not_pointed_to_a_new_table(change):
     """
     assert of_rows(method="dp-um")[0]
     assert of_rows(method="dp-um", **change)[0] == []
+
+
+def left_out_of(names):
+    """The note on the columns that a request does not release."""
+    table = TABLE | {name: np.array([f"w{row}" for row in range(N)]) for name in names}
+    notes = mv.plan(table, method="mdav", k=5, attributes=["A", "B"], bounds=ASKED["bounds"]).notes
+    (note,) = (note for note in notes if note.startswith("Not released"))
+    return note
+
+
+def test_a_wall_of_names_is_its_beginning_and_how_many_more_there_are():
+    """Eight are named all, of more the first five; and a name's own dot ends no sentence."""
+    assert left_out_of(["Staff no."]).startswith("Not released: C, 'Staff no.'.")
+    seven = [f"T{number}" for number in range(7)]
+    assert left_out_of(seven).startswith(f"Not released: C, {', '.join(seven)}.")
+    many = [f"T{number}" for number in range(93)]
+    assert left_out_of(many).startswith("Not released: C, T0, T1, T2, T3 and 89 more.")

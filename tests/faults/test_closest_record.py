@@ -30,7 +30,7 @@ def test_a_median_of_few_rows_is_left_out(tmp_path, rows, records):
     told = " ".join(done.stdout.split())
     why = f"only {rows} released rows and {records} records have no gap, and it takes 100 of each"
     assert f"closest record: not measured: {why}" in told
-    assert "standard deviations away" not in told
+    assert "standard deviations from" not in told
     figures = mv.assess(before, after, paired=False).to_dict()["closest_records"]
     assert (figures["n_rows"], figures["n_records"]) == (rows, records)
 
@@ -42,7 +42,8 @@ def test_a_median_says_on_how_many_rows_it_rests(n, complete, basis):
     """From 100 rows without a gap on it is shown, beside their number."""
     found = mv.assess(with_gaps(n, complete), with_gaps(n, complete), paired=False)
     told = " ".join(found.to_text().split())
-    assert f"standard deviations away (the median of {basis} released rows without gaps" in told
+    said = "standard deviations from a released row to a person (half of"
+    assert f"{said} {basis} released rows without gaps are nearer; from one person" in told
 
 
 def test_the_custodians_page_leaves_it_out_too():
@@ -57,4 +58,4 @@ def test_the_custodians_page_leaves_it_out_too():
     assert complete < 100
     page = custodian_report(release, people)
     assert f"only {complete} released rows and 40 records have no gap" in page
-    assert "standard deviations away" not in page
+    assert "standard deviations from" not in page

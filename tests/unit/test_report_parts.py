@@ -165,7 +165,8 @@ def test_without_pairs_loss_and_linkage_are_not_made_up():
     near = figures["closest_records"]
     assert found.name == "closest record"
     assert found.value.startswith(f"{figure(near['released']['median'])} standard deviations")
-    assert f"left out {figure(near['left_out']['median'])}" in found.meaning
+    left_out = figure(near["left_out"]["median"])
+    assert f"from one person to the nearest other it is {left_out};" in found.meaning
     assert "; 'AGE': distribution moved by " in moved.value
 
 

@@ -30,7 +30,7 @@ from microveil.measures.rules import RuleOutcome
 from microveil.measures.subgroups import Subgroups
 from microveil.measures.values import plain
 from microveil.measures.weighted import Weights
-from microveil.text import listed, shortened
+from microveil.text import shortened, some_of
 from microveil.text.document import Document
 from microveil.text.notebook import as_html, pictured
 from microveil.text.templates import document_of
@@ -293,7 +293,7 @@ class Assessment:
         """
         taken = dict.fromkeys(found.measure.group for found in self.measured.values())
         groups = dict.fromkeys([*(group for group in READ_FIRST if group in taken), *taken])
-        words = {"listed": listed, "shortened": shortened}
+        words = {"some_of": some_of, "shortened": shortened}
         blocks = [*document_of("measures/assessment.jinja", found=self, **words).blocks]
         for group in groups:
             blocks += part_of(group, self.of(group))

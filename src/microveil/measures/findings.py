@@ -32,7 +32,7 @@ from microveil.schema import Kind
 from microveil.table import MissingCodes, numbers_of, open_beside, open_table
 from microveil.table.table import counted_words, records_taken
 from microveil.table.threads import in_threads
-from microveil.text import aligned, one_line, shortened, wrapped
+from microveil.text import aligned, one_line, shortened, some_of, wrapped
 from microveil.text.figures import figure
 
 # So many records are looked for: a release is not to wait for what an assessment finds of all.
@@ -86,7 +86,7 @@ def release_findings(
         if linked is None:
             not_linked = "there are no numbers and no categories to link records by"
         elif len(still) < len(names):
-            linked["known"] = ", ".join(map(one_line, still))
+            linked["known"] = some_of(still)
     progress("comparing relations")
     return {
         "linkage": linked,
@@ -110,7 +110,7 @@ def _moved(both: Opened, name: str) -> Moved | None:
         if found is None:
             return None
         move, (_, shares, after) = found
-        sizes = [np.count_nonzero(~np.isnan(side[::every])) for side in sides]
+        sizes = [int(np.count_nonzero(~np.isnan(side[::every]))) for side in sides]
         measure = KOLMOGOROV_SMIRNOV + (f" of one record in {every}" if every > 1 else "")
         return move, measure, _moved_most(name, shares, after, sizes)
     counts = [counted_words(table, name) for table in tables]

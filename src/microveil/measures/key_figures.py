@@ -203,9 +203,10 @@ def _closest(measured: Taken) -> KeyFigure:
         return _figure(CLOSEST.head, None, "", why)
     return KeyFigure(
         CLOSEST.head,
-        f"{figure(near.released.value)} standard deviations away",
-        f"the median of {near.basis} released rows without gaps; of a person left out "
-        f"{figure(near.left_out.value)}; {CLOSEST.explanation}",
+        f"{figure(near.released.value)} standard deviations from a released row to a person",
+        f"half of {near.basis} released rows without gaps are nearer; from one person to the "
+        f"nearest other it is {figure(near.left_out.value)}; where rows are much nearer than that, "
+        "they follow people",
     )
 
 

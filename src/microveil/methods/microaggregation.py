@@ -114,8 +114,9 @@ _DONE_JOINTLY = (
 )
 _DONE_MIXED = (
     "Records that are alike in all attributes of a block were grouped into clusters of at least "
-    "{k}. Each number was replaced by its cluster's mean, each rank by its median, and each "
-    "other category by its commonest one. Ties went to what the release had too few of."
+    "{k}. Each number was replaced by the mean of its cluster, each category of an ordered list by "
+    "the middle one, and each other category by the commonest. Where several are as good, it is "
+    "one that the release had too few of."
 )
 
 _DONE_MISSING = (

@@ -22,7 +22,7 @@ from microveil.protect.request import Advised, Request
 from microveil.schema import Attribute
 from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.table import named_like_person
-from microveil.text import listed, one_line
+from microveil.text import listed, one_line, some_of
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
     files("microveil.protect").joinpath("words.toml").read_text("utf-8")
@@ -204,9 +204,9 @@ def _of_part(part: PartPlan) -> Holding:
     about = {
         "method": request.method.id,
         "unused": ", ".join(request.unused),
-        "bounds": ", ".join(bounds),
-        "categories": ", ".join(categories),
-        "rough": listed(rough),
+        "bounds": some_of(bounds),
+        "categories": some_of(categories),
+        "rough": some_of(rough),
         "chosen": ", ".join([request.method.id, *steps, *size]),
     }
     return holds, about
@@ -238,7 +238,7 @@ def _of_release(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee)
         "n_columns": len(prepared.table.names),
         "new": " or ".join(new),
         "unit": one_line(parts[0].request.unit or ""),
-        "formulas": listed(prepared.formulas),
+        "formulas": some_of(prepared.formulas),
     }
     return holds, about
 
@@ -249,7 +249,7 @@ def _with_reasons(left_out: Mapping[str, str]) -> str:
     for name, reason in left_out.items():
         by_reason.setdefault(reason, []).append(name)
     return "; ".join(
-        f"{', '.join(names)} ({reason})" if reason else ", ".join(names)
+        f"{some_of(names)} ({reason})" if reason else some_of(names)
         for reason, names in by_reason.items()
     )
 
@@ -272,7 +272,7 @@ def file_notes(*, is_reported: bool) -> tuple[str, ...]:
 
 def labels_beside(title: str, names: Sequence[str]) -> str:
     """Say that a format cannot hold some labels of columns."""
-    return "".join(said("notes", {"labels-beside": True}, title=title, names=listed(names)))
+    return "".join(said("notes", {"labels-beside": True}, title=title, names=some_of(names)))
 
 
 def pairs_expected(pairs: ExpectedPairs | None) -> Iterator[str]:
@@ -283,6 +283,7 @@ def pairs_expected(pairs: ExpectedPairs | None) -> Iterator[str]:
         "pairs-none": not pairs.n_measured,
         "would-do": not pairs.n_measured and pairs.would_do,
         "pairs-measured": pairs.n_measured,
+        "pairs-others": 0 < pairs.n_measured < pairs.n_pairs,
     }
     about = {"measured": pairs.n_measured, "pairs": pairs.n_pairs, "would_do": pairs.would_do}
     return iter([" ".join(said("notes", holds, **about))])

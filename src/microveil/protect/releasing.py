@@ -39,7 +39,7 @@ from microveil.table import (
     numeric_look_of,
 )
 from microveil.table.untyped import CELLS
-from microveil.text import listed, one_line
+from microveil.text import listed, one_line, some_of
 from microveil.text.figures import figure
 
 # A column of text is spoken of where so large a share of its cells are numbers or dates.
@@ -121,11 +121,11 @@ def _of_measured(planned: Plan, measurements: Measurements) -> Iterator[str]:
         plan = part.of_kind(kind)
         rough += [name] if plan.is_number and plan.worth < DEEP_ENOUGH else []
     found = {
-        "nothing-learnt": (unknown, {"names": listed(unknown)}),
-        "formulas": (formulas, {"formulas": listed(formulas)}),
-        "kinds-mixed": (shares, {"mixed": ", ".join(shares)}),
-        "words-for-nothing": (words, {"words": listed(words)}),
-        "rough": (rough, {"rough": listed(rough)}),
+        "nothing-learnt": (unknown, {"names": some_of(unknown)}),
+        "formulas": (formulas, {"formulas": some_of(formulas)}),
+        "kinds-mixed": (shares, {"mixed": some_of(shares)}),
+        "words-for-nothing": (words, {"words": some_of(words)}),
+        "rough": (rough, {"rough": some_of(rough)}),
     }
     for note, (holds, about) in found.items():
         yield from said("notes", {note: holds}, **about)
@@ -149,8 +149,8 @@ def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[st
         of_file = labels.get(attribute.name, Labels()).missing_codes
         coded += [attribute.name] if {as_value(code) for code in of_file} - declared else []
     yield from said("notes", {"labelled": any(own.labels.parts for own in schema.values())})
-    yield from said("notes", {"labels-left-out": left_out}, names=listed(left_out))
-    yield from said("notes", {"codes-undeclared": coded}, names=listed(coded))
+    yield from said("notes", {"labels-left-out": left_out}, names=some_of(left_out))
+    yield from said("notes", {"codes-undeclared": coded}, names=some_of(coded))
 
 
 def _declared_codes(planned: Plan) -> MissingCodes:
@@ -217,8 +217,9 @@ def _of_cells_read(planned: Plan, measurements: Measurements) -> Iterator[str]:
         fit = {Kind.WHOLE, Kind.DECIMAL} if kind in {Kind.WHOLE, Kind.DECIMAL} else {kind}
         odd = sum(n for what, n in counts.items() if isinstance(what, Kind) and what not in fit)
         n_words = counts.get("word for nothing", 0)
-        holds = {"odd-cells": odd, "cells-with-words": n_words}
-        yield from _custodian(holds, name=name, kind=kind.value, odd=odd, n_words=n_words)
+        for note, n in {"odd-cells": odd, "cells-with-words": n_words}.items():
+            cells = "1 cell" if n == 1 else f"{n:,} cells"
+            yield from _custodian({note: n}, name=name, kind=kind.value, cells=cells)
 
 
 def _of_units(planned: Plan, units: Units) -> Iterator[str]:
@@ -239,7 +240,7 @@ def _of_whole_records(part: PartPlan) -> Iterator[str]:
     if not part.request.method.uses("blocks") or len(masks) < len(part.attributes):
         return iter(())
     n_empty, n_records = int(np.logical_and.reduce(masks).sum()), part.prepared.table.n_records
-    names = listed(own.attribute.name for own in part.attributes)
+    names = some_of(own.attribute.name for own in part.attributes)
     return _custodian({"empty-records": n_empty}, n_empty=n_empty, n_records=n_records, names=names)
 
 
@@ -273,4 +274,4 @@ def _of_hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> Iterator
     ]
     keeps = kept_scope(planned) is not None
     about = {"hopeless": worst and not keeps, "hopeless-advised": worst and keeps}
-    return _custodian(about, worst=", ".join(worst))
+    return _custodian(about, worst=some_of(worst))

@@ -5,6 +5,11 @@ import shlex
 import subprocess
 from collections.abc import Iterable
 
+# A name that ends so would end the sentence that it stands in.
+ENDS = (".", ",", ";", ":", "!", "?")
+# Of more names the first are written.
+MOST_NAMED, FIRST_NAMED = 8, 5
+
 
 def readable(text: str) -> str:
     """Replace what is not to be seen: controls, and marks that turn the direction of text."""
@@ -21,8 +26,17 @@ def one_line(text: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Write names, which are anybody's text, in a row."""
-    return ", ".join(map(one_line, names))
+    """Write names, which are anybody's text, in a row; one that ends like a sentence in quotes."""
+    lines = map(one_line, names)
+    return ", ".join(f"'{line}'" if line.endswith(ENDS) else line for line in lines)
+
+
+def some_of(names: Iterable[str]) -> str:
+    """Write names in a row; of many the first, and how many more there are."""
+    every = [*names]
+    if len(every) <= MOST_NAMED:
+        return listed(every)
+    return f"{listed(every[:FIRST_NAMED])} and {len(every) - FIRST_NAMED:,} more"
 
 
 def enumerated(parts: Iterable[str]) -> str:

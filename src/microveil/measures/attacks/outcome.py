@@ -25,7 +25,7 @@ from microveil.measures.values import (
     percent,
     success_rate,
 )
-from microveil.text import listed, shortened
+from microveil.text import shortened, some_of
 from microveil.text.document import Document
 from microveil.text.figures import NOTHING, figure, figures_to
 from microveil.text.templates import document_of
@@ -154,7 +154,7 @@ class AttackReport:
             rows=[row for outcome in self.outcomes for row in _rows(outcome)],
             weak=[outcome.name for outcome in self.outcomes if not outcome.beats_baseline],
             figure=figure,
-            listed=listed,
+            some_of=some_of,
         )
 
     def to_text(self) -> str:
