@@ -260,3 +260,23 @@ def test_a_list_that_lacks_values_asks_for_bounds(tmp_path):
     assert "values that the file's code list lacks" in " ".join(
         left_to_type(proposed).to_text().split()
     )
+
+
+def test_numbers_that_may_be_codes_are_named_to_the_custodian():
+    """Few whole numbers, of a method that calculates with them; the recipe tells nothing of it."""
+    table = {"STATE": np.arange(60) % 7 + 1, "LIKES": np.arange(60) % 9 - 8 * (np.arange(60) > 50)}
+    table["PAY"] = np.arange(60) * 31 % 59
+    table["LIKES"] = np.where(np.arange(60) % 11 == 0, -8, table["LIKES"].clip(0))
+    proposed = proposed_recipe(table, method="mdav", k=5)
+    told = " ".join(left_to_type(proposed).to_text().split())
+    assert "STATE: It holds few different whole numbers. If they are codes, list them" in told
+    assert "PAY: It holds few" not in told
+    assert "few different" not in proposed.text
+    assert "LIKES: 1 value looks like a code for missing values" in told
+    shown = proposed_recipe(table, method="mdav", k=5, show_values=True).text
+    assert "# missing_codes = [-8]" in shown
+    assert "few different values: if they are codes" in shown
+    learnt = proposed_recipe(table, method="dp-synthetic")
+    assert "few different" not in left_to_type(learnt).to_text()
+    listed = proposed_recipe(table, method="mdav", k=5, categories={"STATE": [*range(1, 8)]})
+    assert "STATE: It holds few" not in left_to_type(listed).to_text()

@@ -60,3 +60,19 @@ def test_other_words_are_no_dates(tmp_path, words):
     """Version numbers, house numbers and addresses are not taken for dates."""
     pl.DataFrame({"AGE": [20, 30], "T": words}).write_csv(tmp_path / "people.csv")
     assert NAMED not in " ".join(run("inspect", "people.csv", folder=tmp_path).stderr.split())
+
+
+def test_dates_that_come_out_otherwise_are_named(tmp_path):
+    """A release writes YYYY-MM-DD: a note says so of files that have them in another order."""
+    table = pl.DataFrame({"AGE": [20 + i % 30 for i in range(60)], "BORN": born(WAYS["points"])})
+    table.write_csv(tmp_path / "people.csv")
+    asked = ["--dates", "DMY", "--method", "mdav", "--k", "5", "--attributes"]
+    said = "Dates are written as YYYY-MM-DD and not as in the file (DMY), in: BORN."
+    done = run("protect", "people.csv", *asked, "AGE,BORN", "-o", "out", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stderr
+    assert pl.read_csv(tmp_path / "out" / "data.csv", try_parse_dates=True).dtypes[1] == pl.Date
+    for more in (["AGE", "-o", "none"], ["AGE,BORN", "--format", "parquet", "-o", "typed"]):
+        done = run("protect", "people.csv", *asked, *more, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Dates are written" not in done.stderr

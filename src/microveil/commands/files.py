@@ -1,6 +1,6 @@
 """A file in, two folders out: what the command line does, as functions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,13 @@ from microveil.measures.opening import codes_in_release
 from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.columns import Prepared, values_outside
 from microveil.protect.draw import Drawn, plan_and_draw
-from microveil.protect.notes import REPORTED_RECORDS, file_notes, labels_beside, unlisted_note
+from microveil.protect.notes import (
+    REPORTED_RECORDS,
+    dates_note,
+    file_notes,
+    labels_beside,
+    unlisted_note,
+)
 from microveil.protect.opening import prepare
 from microveil.protect.parts import AUTO
 from microveil.protect.plan import Plan
@@ -199,6 +205,7 @@ def _release_of(
         notes=(
             *file_notes(is_reported=is_reported),
             *unlisted_note(_unlisted(arguments, prepared), len(source.columns), prepared.request),
+            *_of_dates(source, form, drawn),
         ),
         input=source.origin,
         **kept_of_recipe(arguments.get("recipe"), source.text),
@@ -242,6 +249,13 @@ def _unlisted(arguments: Mapping[str, Any], prepared: Prepared) -> list[str]:
         return []
     protects = (name for name, role in roles_of_recipe(recipe).items() if role in PROTECTED)
     return [name for name in protects if name in prepared.left_out]
+
+
+def _of_dates(source: SourceFile, form: Format, drawn: Drawn) -> Iterator[str]:
+    """Say that the order in which a file has day, month and year is not that of its release."""
+    order = source.text.dates if source.text is not None and form.is_text else ""
+    schema = drawn.data.collect_schema() if order else {}
+    return dates_note([name for name, dtype in schema.items() if dtype == polars.Date], order)
 
 
 def original_of(planned: Plan, drawn: Drawn, original: Any) -> Any:

@@ -96,6 +96,11 @@ class Looked:
         allows = self.given.get("delta", 1) > 0 and self.given.get("domains") != "declared"
         return self.is_for_rows and allows
 
+    @property
+    def calculates(self) -> bool:
+        """Whether the method calculates with numbers that are not said to be codes."""
+        return self.method is not None and not self.is_for_rows
+
     def can(self, what: str) -> bool:
         """Whether the method is able to do something."""
         return self.method is not None and what in self.method.can
@@ -322,8 +327,10 @@ class ProposedColumn:
                 yield "", Remark.of("bounds-by-file", lower=lower, upper=upper)
             elif self.is_protected or self.role is Role.WEIGHT:
                 yield LINES[self.kind], None
+            few = self.kind is Kind.WHOLE and len(self.values) <= MOST_CODES
+            if few and self.is_protected and self.look.calculates and not self.has_domain:
+                yield "", Remark.of("few-values")
             if shows and self.kind is Kind.WHOLE:
-                few = len(self.values) <= MOST_CODES
                 entry = f"# categories = {written(self.values)}" if few else ""
                 yield entry, _seen(self.values, are_shown=few)
         elif not seen or self.own.categories:

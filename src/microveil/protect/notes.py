@@ -270,6 +270,11 @@ def file_notes(*, is_reported: bool) -> tuple[str, ...]:
     return tuple(said("notes", {"unreported": not is_reported}, records=REPORTED_RECORDS))
 
 
+def dates_note(names: Sequence[str], order: str) -> Iterator[str]:
+    """Say which dates are written otherwise than the file of text has them."""
+    return said("notes", {"dates-in-iso": names}, names=listed(names), order=order)
+
+
 def labels_beside(title: str, names: Sequence[str]) -> str:
     """Say that a format cannot hold some labels of columns."""
     return "".join(said("notes", {"labels-beside": True}, title=title, names=some_of(names)))
