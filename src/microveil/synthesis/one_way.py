@@ -28,8 +28,9 @@ FAR_OUT, FARTHER_OUT, USUAL = 4.3, 5.5, (-64, 1 << 24)
 OUTER = 2.5
 # Of Laplace noise, whose tails are longer, so many times as many.
 LAPLACE = 1.5
-# Where what the atoms leave stands out by less than so many deviations, all values may be atoms.
-ALL_ATOMS = 4.0
+# Where what the atoms leave stands out by less than so many deviations, all values may be atoms, and
+# a run of cells needs more.
+ALL_ATOMS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,11 +53,11 @@ class Cells:
             total = counts[place] / variances[place] + atoms.masses / of_atoms
             variances[place] = 1 / (1 / variances[place] + 1 / of_atoms)
             counts[place] = total * variances[place]
-        # Next to what stands out numbers are as likely as not, unless all may be atoms.
         is_there = rest >= ALL_ATOMS * math.sqrt(of_atoms.sum())
-        least = (OUTER, FAR_OUT, FARTHER_OUT) if is_there else (FARTHER_OUT,) * 3
         longer = 1.0 if self.counts.noise.is_gaussian else LAPLACE
-        kept = _reach(starts, counts, variances, [longer * own for own in least])
+        usual = FAR_OUT if is_there else FARTHER_OUT
+        least = [longer * own for own in (OUTER, usual, FARTHER_OUT)]
+        kept = _reach(starts, counts, variances, least)
         found = Counted(starts[kept], ends[kept], counts[kept], np.sqrt(variances[kept]))
         return replace(found, masses=nearest_counts(found.masses, n_present))
 
