@@ -44,6 +44,7 @@ _BLANK = (
     "the line must hold a record, and it is blank",
     'remove it; in a file of one column write "" for a missing value',
 )
+_TITLED = "if a later line has the names, delete all lines above it"
 _NUL = (
     "a CSV file must be text, and a byte here is 0",
     "export the table as CSV; if it is UTF-16 without a mark, pass --encoding utf-16-le",
@@ -176,7 +177,10 @@ class Records:
             _find_broken(data, 0, self.text.separator, self.n_fields, is_cut=is_cut)
         except _BrokenError as broken:
             line = self.ends[-1][2] + data.count(b"\n", 0, broken.at)
-            raise FileError(place(self.path, line), *broken.rule) from None
+            rule, remedy = broken.rule
+            if broken.rule is _BLANK and line == 2:  # line 1 may be a title
+                remedy = f"{remedy}; {_TITLED}"
+            raise FileError(place(self.path, line), rule, remedy) from None
 
     def line_of(self, file: IO[bytes], record: int) -> int:
         """Return the line on which a record begins, the first of which is 0."""
@@ -342,7 +346,7 @@ def _wrong_name(name: str, column: str, n_names: int) -> tuple[str, str] | None:
     """Rule and remedy where a name is none."""
     if not name.strip():
         rule = f"every column must have a name, and {column} of {n_names} has none"
-        return rule, "name it there; if line 2 has the names, delete line 1"
+        return rule, f"name it there; {_TITLED}"
     begins = f"the first line must name the columns, and {column} has"
     if not any(map(str.isalpha, name)) or _EXPONENT.match(name):
         remedy = "add a line of names; a name that is a number or a sign wants a letter to it"
