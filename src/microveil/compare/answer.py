@@ -16,7 +16,7 @@ from microveil.compare.columns import (
     conditions_in_common,
     loss_of,
     own_conditions,
-    risks_of,
+    risk_of,
 )
 from microveil.guarantee import Condition, Model
 from microveil.measures.base import Better
@@ -180,10 +180,9 @@ def _as_good(best: Row, group: Sequence[Row], name: str) -> str:
 
 def _on_frontier(summary: polars.DataFrame, frontier: polars.DataFrame) -> dict[str, Any]:
     """Return the risk, chance, and how many of a scope are Pareto-optimal, or surely not."""
-    risks = risks_of(summary.columns)
-    if not risks:
+    risk = risk_of(summary.columns)
+    if risk is None:
         return {"risk": None, "chance": None, "scopes": []}
-    risk = RISK if RISK in risks else risks[0]
     base = MEASURES[risk].use.baseline
     chance = summary[base].drop_nulls().to_list() if base in summary.columns else []
     scopes = []
@@ -197,10 +196,9 @@ def _on_frontier(summary: polars.DataFrame, frontier: polars.DataFrame) -> dict[
 
 def unlinked(summary: polars.DataFrame) -> str:
     """Name the methods whose rows follow people and were not linked; empty where there is none."""
-    risks = risks_of(summary.columns)
-    if not risks:
+    risk = risk_of(summary.columns)
+    if risk is None:
         return ""
-    risk = RISK if RISK in risks else risks[0]
     has_loss, is_unlinked = (
         polars.col(loss_of(summary).id).is_not_null(),
         polars.col(risk).is_null(),

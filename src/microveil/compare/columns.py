@@ -115,6 +115,12 @@ def risks_of(columns: Iterable[str]) -> tuple[str, ...]:
     return tuple(one.id for one in MEASURES.values() if one.id in known and one.use.on_frontier)
 
 
+def risk_of(columns: Iterable[str]) -> str | None:
+    """Return the risk among some columns that is shown first; None where there is none."""
+    risks = risks_of(columns)
+    return RISK if RISK in risks else next(iter(risks), None)
+
+
 def loss_of(summary: polars.DataFrame) -> Measure:
     """Return the loss that all rank by, or what stands for it where some rows follow nobody."""
     if not summary["is_synthetic"].any():

@@ -15,11 +15,13 @@ from microveil.compare.columns import (
     conditions_in_common,
     loss_of,
     own_conditions,
+    risk_of,
     risks_of,
 )
 from microveil.compare.results import ENDS
 from microveil.errors import stands_alone
 from microveil.files.disk import written_text
+from microveil.guarantee import Condition
 from microveil.measures.registry import MEASURES
 from microveil.report.charts import chart_of
 from microveil.report.drawing import SERIES, file_of, own_file
@@ -38,14 +40,13 @@ Point = dict[str, Any]
 @stands_alone
 def comparison_report(comparison: Comparison) -> str:
     """Write the page that shows a custodian what a comparison of methods has found."""
-    risks = Measures.of(comparison.description).risks
-    risk = RISK if RISK in risks or not risks else risks[0]
-    chart = comparison_chart(comparison, risk, in_page=True) if risks else None
-    heads, rows = _table(comparison)
-    methods = list(dict.fromkeys(method for method, *_ in rows))
-    present = {scope for _, scope, *_ in rows}
+    risk = risk_of(comparison.summary.columns)
+    chart = None if risk is None else comparison_chart(comparison, risk, in_page=True)
     summary = comparison.summary.to_dicts()
     common = conditions_in_common(summary)
+    heads, rows = _table(comparison, summary, common)
+    methods = list(dict.fromkeys(method for method, *_ in rows))
+    present = {scope for _, scope, *_ in rows}
     conditional = {
         (method_words(row, common), condition.text)
         for row in summary
@@ -58,8 +59,8 @@ def comparison_report(comparison: Comparison) -> str:
         interactive=True,
         own=[own_file("follow.js")],
         title="A comparison of methods on one table",
-        map_title=f"Loss against {MEASURES[risk].label}",
-        has_risks=bool(risks),
+        map_title=f"Loss against {MEASURES[risk or RISK].label}",
+        has_risks=risk is not None,
         why=why_no_loss(comparison.summary),
         unlinked=unlinked(comparison.summary),
         chart=chart,
@@ -73,10 +74,11 @@ def comparison_report(comparison: Comparison) -> str:
     )
 
 
-def _table(comparison: Comparison) -> tuple[Sequence[str], list[list[str]]]:
+def _table(
+    comparison: Comparison, rows: Sequence[Row], common: Sequence[Condition]
+) -> tuple[Sequence[str], list[list[str]]]:
     """Tabulate every configuration that was not refused, the strongest guarantee first."""
-    rows, order = comparison.summary.to_dicts(), list(GROUPS)
-    common = conditions_in_common(rows)
+    order = list(GROUPS)
     columns = [
         column
         for column in Measures.of(comparison.description).all
