@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from microveil.compare.columns import UNPAIRED
-from microveil.compare.grid import SEED_BITS, Grid, checked_whole, read_grid
+from microveil.compare.grid import SEED_BITS, Grid, read_grid, read_jobs, read_seed
 from microveil.compare.measuring import Analyst
 from microveil.compare.results import Comparison
 from microveil.compare.running import (
@@ -154,12 +154,12 @@ def compare(
     if parts is not None:
         # Methods beside the parts protect the same attributes, all together.
         shared.setdefault("attributes", named_attributes({"parts": parts}))
-    n_jobs = os.cpu_count() or 1 if jobs is None else checked_whole("jobs", jobs, least=1)
+    n_jobs = os.cpu_count() or 1 if jobs is None else read_jobs(jobs, "jobs")
     path = None if folder is None else Path(folder)
     begun = described(path)
     if seed is None:
         seed = (begun or {}).get("seed", secrets.randbits(SEED_BITS))
-    seed = checked_whole("seed", seed)
+    seed = read_seed(seed, "seed")
     asked = Analyses.of(
         classes=classes,
         threshold=threshold,

@@ -5,20 +5,18 @@ Seeds follow from a configuration's name alone, whatever else is in the grid.
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from microveil.errors import RequestError
 from microveil.guarantee import as_fraction
 from microveil.methods import METHODS, Method
 from microveil.protect.arguments import DECLARED, TRUTH, Argument
 from microveil.protect.parts import Part, read_parts
+from microveil.protect.reading import whole_number
 from microveil.protect.request import offered
 
 # What stands for several parts among methods.
@@ -28,6 +26,10 @@ MOST_VALUES = 10_000
 # No k or epsilon beyond this, or below one part of it, is meant.
 LARGEST = Fraction(10**15)
 SEED_BITS = 63
+
+read_runs = whole_number("runs must be a whole number of 1 or more", "pass runs=10", 1)
+read_jobs = whole_number("jobs must be a whole number of 1 or more", "pass jobs=2", 1)
+read_seed = whole_number("a seed is a whole number", "pass seed=1, or leave it out")
 
 Epsilon = Fraction | None
 
@@ -245,7 +247,7 @@ def read_grid(
         raise RequestError("methods", "there is nothing to compare", "pass methods=['dp-um']")
     _check_different(choices.values(), given)
     sizes, epsilons = read_sizes(k), read_epsilons(epsilon)
-    n_runs = checked_whole("runs", runs, least=1)
+    n_runs = read_runs(runs, "runs")
     each = [
         (choice, *request)
         for choice in choices.values()
@@ -267,14 +269,6 @@ def read_grid(
             for number, (choice, size, budget) in enumerate(each)
         ),
     )
-
-
-def checked_whole(name: str, given: Any, *, least: float = -math.inf) -> int:
-    """Take a whole number, or refuse it by the name of its argument."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        rule = "it must be a whole number" + (f" of {least:g} or more" if least > 0 else "")
-        raise RequestError(name, rule, f"pass {name}=10, or leave it out")
-    return int(given)
 
 
 def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) -> None:

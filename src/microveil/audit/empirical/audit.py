@@ -35,6 +35,7 @@ from microveil.protect.columns import Prepared
 from microveil.protect.exact_audit import accounted_of
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_from, plan_of
+from microveil.protect.reading import whole_number
 from microveil.protect.settling import settle, takes
 from microveil.synthesis.one_way_plan import OneWayPlan, with_kind_held
 from microveil.table.threads import in_threads
@@ -46,6 +47,8 @@ OF_MEASUREMENT = (
     "counts, the same at every scope. Claimed is what is accounted for that; tables of pairs have "
     "budgets of their own."
 )
+read_runs = whole_number("it must be a whole number of 2 or more", "pass runs=20_000", 2)
+read_seed = whole_number("a seed is a whole number", "pass audit_seed=0")
 OF_DELTA = "Each with a delta of {delta:g}, the whole one of the release."
 
 
@@ -60,16 +63,13 @@ class Attack(Arguments):
 
     def __post_init__(self) -> None:
         """Refuse figures by which nothing can be shown."""
-        whole, runs, seed = (int, np.integer), self.runs, self.audit_seed
-        if isinstance(runs, bool) or not isinstance(runs, whole) or runs < 2:
-            raise RequestError("runs", "it must be a whole number of 2 or more", "pass runs=20_000")
+        read_runs(self.runs, "runs")
         known = isinstance(self.confidence, int | float | np.floating)
         if not known or not 0.5 < self.confidence < 1:
             raise RequestError(
                 "confidence", "it must be above 0.5 and below 1", "pass for example confidence=0.99"
             )
-        if isinstance(seed, bool) or not isinstance(seed, whole):
-            raise RequestError("audit_seed", "a seed is a whole number", "pass audit_seed=0")
+        read_seed(self.audit_seed, "audit_seed")
 
 
 _OF_ATTACK = tuple(Attack.__annotations__)
