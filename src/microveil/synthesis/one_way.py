@@ -28,8 +28,8 @@ FAR_OUT, FARTHER_OUT, USUAL = 4.3, 5.5, (-64, 1 << 24)
 OUTER = 2.5
 # Of Laplace noise, whose tails are longer, so many times as many.
 LAPLACE = 1.5
-# Where what the atoms leave stands out by less than so many deviations, all values may be atoms, and
-# a run of cells needs more.
+# Where what the atoms leave stands out by less than so many deviations all values may be atoms: a
+# run of cells needs more then.
 ALL_ATOMS = 2.0
 
 
