@@ -11,7 +11,7 @@ MUTANTS = read()
 
 def test_none_was_taken_out():
     """Fixed ones: the same places are broken after each rewriting, and those that came with it."""
-    assert len(MUTANTS) == 87
+    assert len(MUTANTS) == 89
 
 
 @pytest.mark.parametrize("name", MUTANTS)
