@@ -301,7 +301,13 @@ def test_the_worst_come_first_by_the_distance_that_is_shown():
     }
     moved["c"][:8] += 9000
     found = mv.assess(table, moved, linkage=False)
-    lines = found.to_text().split("Worst columns")[1].split("\n\n")[0].splitlines()
+    told = found.to_text().split("Worst columns")[1].split("Relations between")[0]
+    assert "First the columns whose mean, spread or commonest value moved by more" in told
+    rest = mv.assess(
+        *({n: own[n] for n in ("a", "b", "d")} for own in (table, moved)), linkage=False
+    )
+    assert "First the columns" not in rest.to_text()
+    lines = told.splitlines()
     rows = [line.split() for line in lines if line.split()[:1] and line.split()[0] in table]
     assert [row[0] for row in rows] == ["c", "b", "d", "a"]
     distances = [float(row[-1]) for row in rows]

@@ -18,13 +18,14 @@ from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order
 from microveil.table.threads import in_threads
 from microveil.text import shortened
-from microveil.text.document import Block, tabulated
+from microveil.text.document import Block, paragraph, tabulated
 from microveil.text.figures import figure, signed_percent
 
 # A value that more than this share of the records has is common.
 COMMON = 0.05
 # A column whose mean, spread or commonest value's share changed by so much fares worse than others.
 MARKED = 0.1
+MARKED_FIRST = "First the columns whose mean, spread or commonest value moved by more than a tenth."
 WORST = 5
 HEADS = ("column", "mean", "after", "spread", "after", "common %", "after", "distance")
 Sides = tuple[float, float]
@@ -218,6 +219,12 @@ def worst_first(moves: Mapping[str, ColumnMove]) -> list[str]:
     return sorted(moves, key=lambda name: moves[name].rank, reverse=True)
 
 
+def order_in_words(moves: Mapping[str, ColumnMove]) -> str:
+    """Say why the worst columns are not in the order of their distances, where some change is."""
+    is_marked = any(moves[name].rank[0] for name in worst_first(moves)[:WORST])
+    return MARKED_FIRST if is_marked else ""
+
+
 def worst_rows(moves: Mapping[str, ColumnMove]) -> list[tuple[str, ...]]:
     """Return the five worst columns, the worst first: a row each, without a head."""
     return [(shortened(name), *moves[name].cells) for name in worst_first(moves)[:WORST]]
@@ -227,7 +234,11 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     """Show the five worst columns, the worst first."""
     moves = next((one.result for one in found if one.measure.id == LARGEST_MOVE.id), None)
     others = figures([one for one in found if one.measure.id != LARGEST_MOVE.id])
-    return (tabulated(HEADS, worst_rows(moves)), *others) if moves else others
+    if not moves:
+        return others
+    said = order_in_words(moves)
+    order = (paragraph(said),) if said else ()
+    return (*order, tabulated(HEADS, worst_rows(moves)), *others)
 
 
 COLUMN_MOVES = Group(

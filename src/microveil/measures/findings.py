@@ -19,6 +19,7 @@ from microveil.measures.column_moves import (
     ColumnMove,
     move_of_numbers,
     move_of_shares,
+    order_in_words,
     worst_rows,
 )
 from microveil.measures.distributions import TOTAL_VARIATION
@@ -202,6 +203,7 @@ def custodian_text(manifest: Mapping[str, Any]) -> str:
     moved, *others, kept = _prose(manifest, in_table=bool(columns))
     lines = (
         *(wrapped(one_line(line), "  ") for line in moved),
+        *([wrapped(said, "  ")] if (said := order_in_words(columns)) else []),
         *(aligned([HEADS, *rows], indent="  ") if columns else ()),
         *(wrapped(one_line(line), "  ") for line in (*kept, *chain(*others))),
     )
