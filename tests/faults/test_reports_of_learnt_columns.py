@@ -62,10 +62,8 @@ def test_what_was_left_out_is_in_no_page_and_stops_none(released):
     path, folder, release = released
     assert "TICKET" not in release.data.columns
     assert "TICKET" in release.margins().attributes
-    assert {"TICKET", "SEX"} in [
-        {release.measurements.attributes[one].attribute.name for one in scope}
-        for scope in release.measurements.tables
-    ]
+    names = [own.attribute.name for own in release.measurements.attributes]
+    assert any(names.index("TICKET") in scope for scope in release.measurements.tables)
     custodian = read((folder.with_name("out-custodian") / "report.html").read_text())
     assert "Not released: TICKET." in custodian.text
     for page in (custodian, read((folder / "report.html").read_text())):
