@@ -145,9 +145,8 @@ def remarks_of_release(
 
 def _people_by_name(decided: Sequence[Promised], names: Sequence[str]) -> Iterator[str]:
     """Say which columns may tell whose a record is, by name alone, where no unit is asked for."""
-    aside = {attribute.name for one in decided for attribute in one.protected}
-    aside.add(decided[0].request.record_id or "")  # the number of a record is no person's
-    found = [name for name in names if named_like_person(name) and name not in aside]
+    protected = {attribute.name for one in decided for attribute in one.protected}
+    found = [name for name in names if named_like_person(name) and name not in protected]
     if decided[0].request.unit is not None or not found:
         return
     methods = [one.request.method for one in decided]
