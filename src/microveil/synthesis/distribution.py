@@ -35,9 +35,6 @@ LIGHT, HEAVY = 0.1, 0.5
 # of evenly spread values is -1. Of these (5,000 records, epsilon 3) the largest drawn is 1.01 times
 # the real one, not 1.26, and distances are a third less; the other twelve attributes stay alike.
 ENDING, ENDED = 0.35, 0.75
-# A last cut lies no more than so many times as far from where twice as many records are as that
-# lies from where four times as many are, or it is taken to lie as far as of a tail that is heavy.
-MOST_GROWTH, GROWTH = 3.0, 2.0**HEAVY
 # No logarithm is taken of less mass than this.
 TINY = 1e-300
 # What the variance of cuts' errors is multiplied by: where many records are equal, and around
@@ -315,10 +312,6 @@ def _joined(
     nowhere farther than twice an exponential tail through them, unless they show a heavy one.
     """
     below, positions = cuts.shares, cuts.positions
-    for sign in (1, -1):
-        upwards = slice(None, None, sign)
-        above = 1.0 - below if sign > 0 else below[::-1]
-        positions = (sign * _plausible(sign * positions[upwards], above))[upwards]
     places = scale.scale(positions)
     if len(places) < 2:
         shares, places = np.r_[0.0, below, 1.0], np.r_[0.0, places, 1.0]
@@ -368,13 +361,14 @@ def _with_tail(
     steps = -np.diff(halves)
     if above[0] < 4 * above[-1] or steps.min() < 1:
         return values
-    shown, in_doubt = float(np.log2(steps[:-1] / steps[1:]).mean()), doubt[n_halves - 2]
-    index = min(max(shown - in_doubt, 0.0) + min(shown + in_doubt, 0.0), HEAVY)
+    beyond = masses < above[-1]
+    shown, in_doubt = np.log2(steps[:-1] / steps[1:]), float(doubt[n_halves - 2])
+    index = max(float(shown.mean()) - in_doubt, 0.0) + min(float(shown.max()) + in_doubt, 0.0)
+    index = min(index, HEAVY)
     least, most = (LIGHT, HEAVY) if index > 0 else (ENDING, ENDED)
     part = np.clip((abs(index) - least) / (most - least), 0.0, 1.0)
     if part == 0:
         return values
-    beyond = masses < above[-1]
     growth = np.expm1(index * np.log(above[-1] / np.maximum(masses[beyond], TINY)))
     pareto = halves[0] + (halves[0] - halves[2]) / (1 - 4**-index) * growth
     if index < 0:
@@ -384,21 +378,6 @@ def _with_tail(
         pareto = np.minimum(pareto, outermost)
     values[beyond] += part * np.maximum(pareto - values[beyond], 0.0)
     return values
-
-
-def _plausible(positions: Real, above: Real) -> Real:
-    """Draw the last cut nearer that lies much farther off than those before it let expect.
-
-    Few records decide where it lies, and of numbers that end it lies far behind all of them in one
-    draw of twenty at the smallest rates: values behind it would run away with it.
-    """
-    if not len(above) or above[0] < 4 * above[-1]:
-        return positions
-    halves = np.interp(-above[-1] * 2.0 ** np.arange(3), -above, positions)
-    last, before = halves[:2] - halves[1:]
-    if before < 1 or last <= MOST_GROWTH * before:
-        return positions
-    return np.append(positions[:-1], np.maximum(halves[1] + GROWTH * before, positions[-2]))
 
 
 def _farthest(positions: Real, above: Real, masses: Real) -> Real:
