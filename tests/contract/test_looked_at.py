@@ -201,7 +201,8 @@ bounds = [0, 1000000]
 @pytest.mark.parametrize("recipe", [RECIPE, OF_PARTS], ids=["one method", "parts"])
 def test_recipe_flag_manifest_and_audit_say_the_same(people, tmp_path, recipe):
     """By recipe or flag one guarantee; the manifest keeps it, and an audit comes to it again."""
-    people.select("AGE", "TAX").write_csv(tmp_path / "people.csv")
+    people = people.select("AGE", "TAX")
+    people.write_csv(tmp_path / "people.csv")
     (tmp_path / "said.toml").write_text(recipe)
     (tmp_path / "unsaid.toml").write_text(recipe.replace('looked_at = "data"\n', ""))
     for name, flags in (("said", ()), ("unsaid", ("--looked-at", "data"))):

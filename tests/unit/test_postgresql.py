@@ -313,7 +313,7 @@ def test_a_release_that_fails_leaves_nothing_half_written(address, tmp_path, mon
             seen.append(statement(address, TABLE_SAYS.format("half")))
             failing()
 
-        monkeypatch.setattr("microveil.ledger.keeping.written_whole", counting)
+        monkeypatch.setattr("microveil.ledger.ledger.written_whole", counting)
     with pytest.raises(mv.FileError) as caught:
         release.write(tmp_path / "out", format="parquet", into=into)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
