@@ -3,7 +3,9 @@
 from fractions import Fraction
 
 import numpy as np
+import polars
 
+import microveil as mv
 from microveil.noise.counts import NoisyCounts, gaussian_noise
 from microveil.noise.noise import RandomSource
 from microveil.synthesis.distribution import Counted
@@ -43,3 +45,29 @@ def test_a_cell_next_to_what_stands_out_needs_less_than_one_far_away():
         kept.append(sum(int(own.ends[-1] == BORDERS[place + 1]) for own in ends))
     assert kept[0] >= 120
     assert kept[1] <= 60
+
+
+def test_beside_two_codes_noise_makes_no_run_of_others():
+    """Of 4,000 columns where the two are all there is; sixteen had one, as far as 30 codes off."""
+    of_atoms, of_cells = gaussian_noise(Fraction(1, 9556)), gaussian_noise(Fraction(1, 1686))
+    borders, source = np.arange(-31, 33), RandomSource.system()
+    counts = np.zeros(len(borders) - 1, dtype=np.int64)
+    counts[32:34] = 1500
+    codes, runs = np.array([1, 2]), 0
+    for _ in range(4000):
+        noisy = NoisyCounts.of(counts[32:34], of_atoms, source).counts
+        atoms = Counted(codes, codes + 1, noisy, np.full(2, of_atoms.variance**0.5))
+        held = Cells(borders=borders, counts=NoisyCounts.of(counts, of_cells, source))
+        starts = held.held(atoms, 3000.0).starts
+        runs += int(starts[0] < -1 or starts[-1] > 4)
+    assert runs <= 6
+
+
+def test_days_of_one_year_come_out_near_it():
+    """Of 800 people at epsilon 1, where cells are counted: a power of 2 of days from 1970 is 45."""
+    random = np.random.default_rng(5)
+    days = np.datetime64("2021-01-01") + random.integers(0, 364, 800)
+    born = np.datetime64("1960-01-01") + random.integers(0, 39 * 365, 800)
+    table = polars.DataFrame({"VISIT": days, "BORN": born, "SEX": random.choice(["m", "f"], 800)})
+    years = mv.protect(table, epsilon=1, delta=1e-9).data["VISIT"].drop_nulls().dt.year()
+    assert years.is_between(2010, 2034).mean() > 0.99
