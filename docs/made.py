@@ -260,39 +260,6 @@ def round_trips() -> list[str]:
     return ["|a column of|what changes where|", "|---|---|", *rows]
 
 
-def slow_tests() -> list[str]:
-    """Make the table of the files whose tests `make test-slow` alone runs, all or in part."""
-    rows = []
-    for folder in ("tests", "papers/tests"):
-        for path in sorted((ROOT / folder).rglob("test_*.py")):
-            text = path.read_text("utf-8")
-            if "pytest.mark.slow" not in text:
-                continue
-            module = ast.parse(text)
-            tests = [
-                node
-                for node in module.body
-                if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-            ]
-            marks = [
-                node.value
-                for node in module.body
-                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
-            ]
-            slow = [node for node in tests if any(map(_is_slow, node.decorator_list))]
-            slow = tests if any(map(_is_slow, marks)) else slow
-            rows.append(f"|`{path.relative_to(ROOT)}`|{len(slow) or 'some'} of {len(tests)}|")
-    return ["|file|tests|", "|---|---|", *rows]
-
-
-def _is_slow(node: ast.AST) -> bool:
-    """Say whether the mark stands there, or in a parameter's marks."""
-    return any(
-        isinstance(inner, ast.Attribute) and ast.unparse(inner) == "pytest.mark.slow"
-        for inner in ast.walk(node)
-    )
-
-
 def conditions() -> list[str]:
     """Make the table of conditions: what each is about, and when a guarantee has it."""
     from microveil.guarantee.condition import WORDS
@@ -314,7 +281,6 @@ PARTS: Mapping[str, Callable[[], list[str]]] = {
     "measures": measures,
     "methods": methods,
     "round-trips": round_trips,
-    "slow-tests": slow_tests,
     "words": words,
 }
 
