@@ -488,7 +488,8 @@ def _with_domain(measured: AttributeMeasured) -> AttributeMeasured:
     lower, upper = widest(attribute)
     atoms = np.zeros(0) if measured.atoms is None else measured.atoms
     if measured.cells is not None:
-        least, most = int(measured.held.starts[0]), int(measured.held.ends[-1]) - 1
+        held = measured.held
+        least, most = int(held.starts[0]), int(held.ends[-1]) - 1
     else:
         assert measured.cuts is not None  # noqa: S101 -- one of both is there
         outer = np.concatenate((atoms, np.floor(measured.cuts.positions)))
