@@ -62,7 +62,7 @@ reproduce: named-data $(VENV)/.installed-papers ## Reproduce the papers with the
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
 	$(PYTEST) -m "not slow and not record and not spark and not dist and not browser"
 
-mutants: $(VENV)/.installed-test ## Break the core in 69 places, and see that the tests notice each
+mutants: $(VENV)/.installed-test ## Break the core in many places, and see that the tests notice each
 	$(BIN)/python tests/mutants.py $(NAMES)
 
 test-papers: $(VENV)/.installed-papers ## Run the tests of the papers, but for the long ones

@@ -322,7 +322,7 @@ def test_the_first_screen_says_what_is_promised_and_shows_what_moved(pages, demo
     assert titles == ["Columns, the worst first", "Pairs of columns", "Found again"]
     columns, pairs, found = (spec for _, _, (spec,) in charts_of(first))
     moves = assessment.column_moves
-    worst = sorted(moves, key=lambda name: moves[name].score, reverse=True)
+    worst = sorted(moves, key=lambda name: moves[name].rank, reverse=True)
     rows = columns["data"]["values"]
     assert [row["column"] for row in rows] == worst
     for row in rows:
