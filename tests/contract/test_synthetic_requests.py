@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.synthesis import measuring as choosing
+from microveil.synthesis import choosing
 
 RANDOM = np.random.default_rng(5)
 PEOPLE = {

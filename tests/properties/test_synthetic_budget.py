@@ -22,7 +22,7 @@ from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
 from microveil.protect.exact_audit import accounted_of
 from microveil.schema import FINEST, Attribute, Bounds, Categories, Kind, Source
-from microveil.synthesis import measuring as choosing
+from microveil.synthesis import choosing
 from microveil.synthesis import one_way_plan as asking
 from microveil.synthesis.measuring import Counter
 

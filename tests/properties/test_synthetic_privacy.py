@@ -19,8 +19,8 @@ from microveil.noise import counts as counting
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
-from microveil.synthesis import measuring as choosing
-from microveil.synthesis import one_way_plan
+from microveil.synthesis import choosing, one_way_plan
+from microveil.synthesis.choosing import TablesPlan
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.measurements import (
@@ -28,7 +28,7 @@ from microveil.synthesis.measurements import (
     Measurements,
     NoisyCounts,
 )
-from microveil.synthesis.measuring import Counter, JitteredCodes, TablesPlan
+from microveil.synthesis.measuring import Counter, JitteredCodes
 from microveil.synthesis.one_way_plan import Depth, OneWayPlan
 from microveil.synthesis.tables import axes_of
 from microveil.table import GridColumn

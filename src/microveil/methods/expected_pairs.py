@@ -9,7 +9,7 @@ from typing import TypeVar
 from microveil.methods.base import Choices
 from microveil.methods.synthetic import is_learnt, room_of, tables_planned
 from microveil.schema import Attribute
-from microveil.synthesis.measuring import TablesPlan
+from microveil.synthesis.choosing import TablesPlan
 
 # Of a table of fewer cells than two by two nothing is left but noise.
 LEAST_CELLS = 4

@@ -27,8 +27,8 @@ from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.noise.passing import LARGEST_DEVIATION
 from microveil.schema import EPOCH, Attribute, Kind, Source
+from microveil.synthesis.choosing import LEAST_SHARE, TablesPlan
 from microveil.synthesis.clauses import computed_by
-from microveil.synthesis.measuring import LEAST_SHARE, TablesPlan
 from microveil.synthesis.one_way_plan import Depth, Learning, OneWayPlan, threshold
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import GridColumn

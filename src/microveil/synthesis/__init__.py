@@ -3,7 +3,8 @@
 ::
 
     plan          public figures alone; its draw measures, fits and generates
-    measuring     counts of records and the choice of pairs: all that looks at values
+    measuring     counts of records: all that looks at values
+    choosing      which pairs are measured, by exact counts, and what each may spend
     cuts          private medians of a number, and its distribution from these
     measurements  what was asked, as it came out of the noise, and its margins; all below sees
                   nothing else

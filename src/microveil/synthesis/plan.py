@@ -13,11 +13,12 @@ import numpy as np
 from microveil.noise.counts import NoisyCounts
 from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute
+from microveil.synthesis.choosing import TablesPlan, choose_and_measure
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import Drawing
 from microveil.synthesis.keeping import Repairs, Values
 from microveil.synthesis.measurements import Measurements
-from microveil.synthesis.measuring import Counter, TablesPlan, choose_and_measure
+from microveil.synthesis.measuring import Counter
 from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.one_way_plan import OneWayPlan, measured_again
 from microveil.synthesis.possible import Possible
