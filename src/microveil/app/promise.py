@@ -18,7 +18,7 @@ from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED
 from microveil.protect.recipe import read_recipe
-from microveil.protect.rules import refused_looked_at
+from microveil.protect.rules import refused_for_all
 
 OF_RECORDS, OF_UNITS = "record", "unit"
 # What is asked for of a scope is that of `inspect`; another method may not have these steps.
@@ -104,7 +104,7 @@ def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
         return draft, errors
     asked["scope"] = form["scope"]
     looked_at = draft.choosing(**asked).recipe.get("looked_at")
-    for problem in refused_looked_at(asked["scope"], looked_at):
+    for problem in refused_for_all(asked["scope"], looked_at):
         errors.add("scope", f"{problem}")
     if "parts" not in recipe and not errors:
         asked = _with_method(draft, form, asked, errors)

@@ -307,7 +307,6 @@ class Arguments:
     n_records: int | None = argument(
         "How many records to draw; else as many.", "a whole number", reading.n_records, flag=int
     )
-    # Those of registered methods are shown here.
     budget: Mapping[str, float] | None = argument(
         "A column's weight in epsilon: NAME=2.",
         "by column a number above 0",
@@ -364,13 +363,13 @@ def warn_of_outdated(asked: Mapping[str, Any]) -> None:
         warnings.warn(OUTDATED, FutureWarning, stacklevel=3)
 
 
+# Before this one those of registered methods are shown.
+BEHIND_METHODS = "budget"
 DECLARED: dict[str, Argument] = {
     one.name: replace(own, name=one.name, default={} if own.by_column else one.default)
     for one in fields(Arguments)
     if (own := one.metadata.get("declared"))
 }
-# Behind this one those of registered methods are shown.
-LAST_OF_METHODS = list(DECLARED).index("n_records") + 1
 
 
 def arguments() -> dict[str, Argument]:
@@ -380,15 +379,18 @@ def arguments() -> dict[str, Argument]:
     """
     # Where the registry is not loaded nobody has registered a method.
     registry = sys.modules.get("microveil.methods")
-    methods = tuple(getattr(registry, "METHODS", {}).values())
-    brought = getattr(registry, "BROUGHT", {})
-    ours = list(DECLARED.values())
-    ours[LAST_OF_METHODS:LAST_OF_METHODS] = {
-        a.name: a for m in methods for a in brought.get(m.id, ())
-    }.values()
-    found = {argument.name: argument for argument in ours}
-    for name, choices in ((n, c) for method in methods for n, c in method.arguments.items()):
-        known = found[name].choices
-        if more := [choice for choice in choices if choice not in known]:
-            found[name] = replace(found[name], choices=(*known, *more))
+    methods, brought = getattr(registry, "METHODS", {}), getattr(registry, "BROUGHT", {})
+    found: dict[str, Argument] = {}
+    for name, argument in DECLARED.items():
+        if name == BEHIND_METHODS:
+            for method in methods:
+                for own in brought.get(method, ()):
+                    found[own.name] = own
+        found[name] = argument
+    for method in methods.values():
+        for name, choices in method.arguments.items():
+            known = found[name]
+            if not set(choices) <= set(known.choices):
+                together = tuple(dict.fromkeys((*known.choices, *choices)))
+                found[name] = replace(known, choices=together)
     return found

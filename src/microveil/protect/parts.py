@@ -14,10 +14,10 @@ from typing import Any, Literal
 from microveil.errors import MicroveilError, Problems, RequestError, moved, one_error, stands_alone
 from microveil.guarantee import Unit
 from microveil.methods import METHODS
-from microveil.protect import rules
 from microveil.protect.arguments import DECLARED, arguments
 from microveil.protect.domains import stated_kinds
 from microveil.protect.request import read_each, said
+from microveil.protect.rules import refused_for_all
 from microveil.schema import Kind
 from microveil.table import MissingCodes
 from microveil.text import listed
@@ -265,8 +265,8 @@ class Whole:
 
     def _wrong_together(self) -> Iterator[RequestError]:
         """Yield what is wrong between parts, and between them and what is said of the table."""
-        yield from rules.refused_looked_at(self.scope, self.asked.get("looked_at"))
-        yield from rules.refused_twice(self.attributes, self.keep)
+        looked_at = self.asked.get("looked_at")
+        yield from refused_for_all(self.scope, looked_at, self.attributes, self.keep, self.shuffle)
         for argument in ("budget", "matrix", "never_missing"):
             given = self.asked.get(argument)
             named = given if isinstance(given, Mapping | list | tuple) else ()
@@ -292,7 +292,6 @@ class Whole:
                 f"it is said of the whole table, and of the part of {apart[0].named}",
                 "say it once",
             )
-        yield from rules.refused_shuffle(self.shuffle, self.keep)
         unit = self.asked.get("unit")
         by_units = {method.id for method in METHODS.values() if "units" in method.can}
         counting = [one for one in self.parts if str(one.asked["method"]) in by_units]

@@ -7,7 +7,7 @@ and the method, are in `rules`.
 import datetime
 import numbers
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -20,7 +20,7 @@ from microveil.guarantee import Unit
 from microveil.methods import METHODS, Method
 from microveil.protect.arguments import DECLARED, Argument, arguments
 from microveil.protect.domains import stated_kinds
-from microveil.protect.rules import RULES
+from microveil.protect.rules import broken_rules
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 
@@ -28,8 +28,6 @@ from microveil.table import MissingCodes
 BEST = "dp-synthetic"
 # Clusters that count units take all records of one.
 NO_LIMIT = sys.maxsize
-# What is said of the records of a unit.
-OF_RECORDS = frozenset({"max_rows", "unit_attributes"})
 
 
 class Advised(StrEnum):
@@ -104,11 +102,32 @@ class Request:
         read = read_each({name: given[name] for name in given if name != "k"}, problems)
         if "method" not in read:
             return None, problems
-        request = cls(**_values(given, read, METHODS[read["method"]], problems))
-        bad = {name for name in given if name not in read}
-        for names, broken in RULES:
-            if bad.isdisjoint(names):
-                problems += broken(request)
+        method = METHODS[read["method"]]
+        own = _of_method(method, read, problems)
+        aside = method.set_aside(own)
+        # What is wrong by itself is at its default. What is accepted is filled in before: a
+        # request has the lists themselves.
+        elsewhere = {*own, "accept", "codebook"}
+        values = {n: read.get(n, a.default) for n, a in arguments().items() if n not in elsewhere}
+        if "new table" in method.can:  # whose rows are nobody's: values may be clamped
+            values["outside"] = read.get("outside", "clamp")
+            if own["domains"] == "learn" and values["delta"]:
+                values["missing"] = read.get("missing", "protect")  # one more value that is learnt
+        if "units" in method.can and "unit" in given:  # whatever their records are
+            values |= {"max_rows": None, "unit_attributes": ()}
+            aside |= {"max_rows", "unit_attributes"}
+        if "epsilon" not in given and "epsilon" in method.needs and not method.may_lack_epsilon:
+            rule, remedy = "this method draws noise and needs a budget", "pass epsilon=1"
+            problems.append(gap("epsilon", "", "epsilon", rule, remedy))
+        values |= {"method": method, "delta": Fraction(values["delta"]), "k": 1, "own": own}
+        bad = given.keys() - read.keys()
+        # What is wrong by itself may be what sets k aside.
+        is_open = "k" not in given and not own.keys().isdisjoint(bad)
+        if "k" in method.needs and "k" not in aside and not is_open:
+            with problems.noted():
+                values["k"] = _k(given.get("k"), method)
+        request = cls(**values, unused=_unused(given, method, own, aside))
+        problems += broken_rules(request, bad)
         return request, problems
 
     @property
@@ -155,30 +174,29 @@ class Request:
     @property
     def steps(self) -> dict[str, str]:
         """What was chosen of the steps that the method offers, at their defaults too."""
-        used = (a.name for a in offered(self.method) if a.is_step and a.name not in self.unused)
-        return {name: str(self[name]) for name in used if self[name] is not None}
+        return {
+            one.name: str(self[one.name])
+            for one in offered(self.method)
+            if one.is_step and one.name not in self.unused and self[one.name] is not None
+        }
 
     def choices(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the values of the method's own arguments as it sees them, for some attributes."""
-        unused = set(self.unused)
-        values = {
-            a.name: a.default if a.name in unused else self[a.name] for a in offered(self.method)
-        }
-        return {
-            name: _FITTING[name](value, names) if name in _FITTING else value
-            for name, value in values.items()
-        }
+        values = {}
+        for argument in offered(self.method):
+            name = argument.name
+            value = argument.default if name in self.unused else self[name]
+            values[name] = _FITTING[name](value, names) if name in _FITTING else value
+        return values
 
     def parameters(self) -> dict[str, Any]:
         """Return the request as plain values, for the manifest."""
         written: dict[str, Any] = {}
-        for name in (part.name for part in fields(self)):
-            if name == "own":
-                for step in sorted(of_methods().values(), key=lambda step: not step.choices):
-                    own = self[step.name]
-                    written[step.name] = _plain({} if step.by_column and not own else own)
-            elif name != "unused":
-                written[name] = _plain(getattr(self, name))
+        for part in fields(self):
+            if part.name == "own":
+                written |= _plain(self.own)
+            elif part.name != "unused":
+                written[part.name] = _plain(getattr(self, part.name))
         if self["target"] is not None:
             name, cut = self["target"]  # with the number or date at which it is cut, if any
             if isinstance(cut, datetime.date):
@@ -216,42 +234,12 @@ def read_each(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
             rule = "there is no such argument"
             problems.add(f"argument '{name}'", rule, "see help(microveil.protect)")
     read: dict[str, Any] = {}
-    for argument in sorted(known.values(), key=lambda argument: not argument.choices):
-        if argument.name in given:
-            with problems.noted():
-                read[argument.name] = argument.checked(given[argument.name])
+    for has_choices in (True, False):
+        for name, argument in known.items():
+            if name in given and bool(argument.choices) is has_choices:
+                with problems.noted():
+                    read[name] = argument.checked(given[name])
     return read
-
-
-def _values(
-    given: Mapping[str, Any], read: Mapping[str, Any], method: Method, problems: Problems
-) -> dict[str, Any]:
-    """Return what a request of a method holds; what is wrong by itself is at its default."""
-    mine, own = of_methods(), dict[str, Any]()
-    for name, argument in mine.items():
-        with problems.noted():
-            own[name] = _chosen(argument, read.get(name), method)
-    aside = method.set_aside(own)
-    # What is accepted is filled in before: a request has the lists themselves.
-    elsewhere = {*mine, "accept", "codebook"}
-    defaults = {n: a.default for n, a in arguments().items() if n not in elsewhere}
-    if "new table" in method.can:  # whose rows are nobody's: values may be clamped
-        defaults["outside"] = "clamp"
-        if own["domains"] == "learn" and read.get("delta"):
-            defaults["missing"] = "protect"  # being missing is one more value that is learnt
-    values = {name: read.get(name, default) for name, default in defaults.items()}
-    values |= {"method": method, "delta": Fraction(values["delta"]), "k": 1}
-    if _counts_units(method, read):
-        values |= {name: defaults[name] for name in OF_RECORDS}
-    if "epsilon" not in given and "epsilon" in method.needs and not method.may_lack_epsilon:
-        rule, remedy = "this method draws noise and needs a budget", "pass epsilon=1"
-        problems.append(gap("epsilon", "", "epsilon", rule, remedy))
-    # What is wrong by itself may be what sets k aside.
-    is_open = "k" not in given and any(name in given and name not in read for name in mine)
-    if "k" in method.needs and "k" not in aside and not is_open:
-        with problems.noted():
-            values["k"] = _k(given.get("k"), method)
-    return {**values, "own": own, "unused": _unused(given, method, own, aside)}
 
 
 def of_methods() -> dict[str, Argument]:
@@ -260,48 +248,28 @@ def of_methods() -> dict[str, Argument]:
     return {name: argument for name, argument in arguments().items() if name in names}
 
 
-def _chosen(argument: Argument, value: Any, method: Method) -> Any:
-    """Return the value of an argument of methods, as this one takes it: the default unless given.
+def _of_method(method: Method, read: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """Return the arguments of methods as one takes them: those of listed choices come first.
 
-    Where it has no step for it: what was given, but for choices, which are those of others.
+    Where it has no step for one it is what was given, but for choices, which are those of others.
     """
-    choices = method.arguments.get(argument.name)
-    if choices is None:
-        return None if argument.choices else value
-    if value is None or (argument.passes_over and value not in choices):
-        return choices[0] if choices else argument.default
-    if choices and value not in choices:
-        raise RequestError(
-            argument.name,
-            f"{method.id} offers {', '.join(choices)}",
-            f"pass {argument.name}={choices[0]!r}",
-        )
-    return value
-
-
-def _unused(
-    given: Mapping[str, Any], method: Method, own: Mapping[str, Any], aside: set[str]
-) -> tuple[str, ...]:
-    """Arguments that were given and that the method has no step for, or no use beside others."""
-    mine = [argument for name, argument in of_methods().items() if name in given]
-    without = [argument.name for argument in mine if argument.name not in method.arguments]
-    idle = {*aside, *(name for name in ("k", "seed", "shuffle") if not method.uses(name))}
-    if _counts_units(method, given):
-        idle |= OF_RECORDS
-    if "new table" in method.can:
-        idle.add("exact_cells")  # no cell of a record is there to come out exactly
-    # A choice that only another method offers was passed over.
-    chosen = [a.name for a in mine if a.choices]
-    idle |= {
-        name for name in chosen if not isinstance(given[name], str) or own.get(name) != given[name]
-    }
-    beside = [name for name in arguments() if name in given and name in idle]
-    return (*without, *(name for name in beside if name not in without))
-
-
-def _counts_units(method: Method, given: Mapping[str, Any]) -> bool:
-    """Whether clusters hold units, whatever their records are."""
-    return "units" in method.can and given.get("unit") is not None
+    listed, others = dict[str, Any](), dict[str, Any]()
+    for name, argument in of_methods().items():
+        choices, value = method.arguments.get(name), read.get(name)
+        values = listed if argument.choices else others
+        if choices is None:
+            values[name] = None if argument.choices else value
+        elif value is None or (argument.passes_over and value not in choices):
+            values[name] = choices[0] if choices else argument.default
+        elif choices and value not in choices:
+            rule = f"{method.id} offers {', '.join(choices)}"
+            problems.add(name, rule, f"pass {name}={choices[0]!r}")
+            values[name] = choices[0]
+        else:
+            values[name] = value
+        if argument.by_column and value is None:
+            values[name] = {}
+    return listed | others
 
 
 def _k(given: Any, method: Method) -> int:
@@ -316,6 +284,25 @@ def _k(given: Any, method: Method) -> int:
             f"pass k={method.smallest_k} or more",
         )
     return value
+
+
+def _unused(
+    given: Mapping[str, Any], method: Method, own: Mapping[str, Any], aside: Collection[str]
+) -> tuple[str, ...]:
+    """Arguments that were given and that the method has no step for, or no use beside others."""
+    without, beside = list[str](), list[str]()
+    for name, argument in arguments().items():
+        if name not in given:
+            continue
+        if name in own and name not in method.arguments:
+            without.append(name)
+        elif name in aside or (name in ("k", "seed", "shuffle") and not method.uses(name)):
+            beside.append(name)
+        elif name == "exact_cells" and "new table" in method.can:
+            beside.append(name)  # no cell of a record is there to come out exactly
+        elif name in own and argument.choices and own[name] != given[name]:
+            beside.append(name)  # a choice that only another method offers was passed over
+    return (*without, *beside)
 
 
 # What a method sees of its own arguments, where that hangs on the attributes that it protects.

@@ -3,7 +3,7 @@
 Each yields what is wrong.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -27,30 +27,16 @@ def _able(is_able: Callable[[Method], bool]) -> str:
     return ", ".join(method.id for method in METHODS.values() if is_able(method))
 
 
-def _isotonic(request: "Request") -> Iterator[RequestError]:
-    if request.isotonic and "isotonic" not in request.method.can:
-        yield RequestError(
-            "isotonic",
-            f"{request.method.id} has no noisy clusters in ascending order to put in order",
-            "leave it out, or choose a method that clusters by rank and draws noise",
-        )
-
-
-def _record_id(request: "Request") -> Iterator[RequestError]:
-    if request.record_id is not None and request.engine != "spark":
-        yield RequestError(
-            "record_id",
-            "rows that are in an order need none: it is for a table of Spark's",
-            "leave it out, or pass a frame of Spark's (--spark)",
-        )
-
-
-def refused_looked_at(scope: str | None, looked_at: str | None) -> Iterator[RequestError]:
-    """Refuse at row scope what was chosen by the data.
-
-    Another table might have led to another choice, which is published.
-    """
+def refused_for_all(
+    scope: str | None,
+    looked_at: str | None,
+    attributes: Iterable[str] = (),
+    keep: Collection[str] = (),
+    shuffle: str | None = None,
+) -> Iterator[RequestError]:
+    """Refuse what cannot be said together of a table, of several parts too."""
     if scope == Scope.ROW and looked_at == "data":
+        # Another table might have led to another choice, which is published.
         yield RequestError(
             "looked_at",
             "at row scope method, k and epsilon must not be chosen by figures that come from the "
@@ -58,17 +44,9 @@ def refused_looked_at(scope: str | None, looked_at: str | None) -> Iterator[Requ
             "choose them anew by public figures, by an earlier table or by invented people, or ask "
             "for a weaker scope",
         )
-
-
-def refused_twice(attributes: Sequence[str], keep: Sequence[str]) -> Iterator[RequestError]:
-    """Refuse columns that are to be protected and kept."""
-    for name in sorted(set(attributes) & set(keep)):
+    for name in sorted({*attributes} & {*keep}):
         rule = "it is both to be protected and to be kept"
         yield RequestError(f"column '{name}'", rule, "name it once")
-
-
-def refused_shuffle(shuffle: str | None, keep: Sequence[str]) -> Iterator[RequestError]:
-    """Refuse to keep columns where each attribute is shuffled by itself."""
     if shuffle == "columns" and keep:
         yield RequestError(
             "shuffle",
@@ -78,25 +56,71 @@ def refused_shuffle(shuffle: str | None, keep: Sequence[str]) -> Iterator[Reques
         )
 
 
-def _domains(request: "Request") -> Iterator[RequestError]:
-    for name in sorted(set(request.bounds) & set(request.categories)):
+def broken_rules(request: "Request", bad: Collection[str]) -> Iterator[RequestError]:
+    """Refuse what arguments must not say beside each other, or of the method.
+
+    Those that are ``bad`` by themselves are at their defaults, by which no rule may be broken.
+    """
+    method = request.method
+    if request.isotonic and "isotonic" not in method.can:
+        yield RequestError(
+            "isotonic",
+            f"{method.id} has no noisy clusters in ascending order to put in order",
+            "leave it out, or choose a method that clusters by rank and draws noise",
+        )
+    if request.record_id is not None and request.engine != "spark" and "engine" not in bad:
+        yield RequestError(
+            "record_id",
+            "rows that are in an order need none: it is for a table of Spark's",
+            "leave it out, or pass a frame of Spark's (--spark)",
+        )
+    yield from refused_for_all(
+        request.scope, request.looked_at, request.attributes or (), request.keep, request.shuffle
+    )
+    for name in sorted(request.bounds.keys() & request.categories.keys()):
         yield RequestError(
             f"domain of '{name}'",
             "bounds and categories are both given, and an attribute has one domain",
             "leave one of them out",
         )
+    if (request.unit or request.max_rows or request.unit_attributes) and "unit" not in bad:
+        yield from _of_unit(request, bad)
+    if request.delta and "delta" not in method.can:
+        yield RequestError(
+            "delta",
+            f"{method.id} keeps its epsilon without a delta",
+            f"leave it out, or choose {_able(lambda one: 'delta' in one.can)}",
+        )
+    for name in request.keep if "new table" in method.can else ():
+        yield RequestError(
+            f"column '{name}'",
+            f"rows of {method.id} are nobody's: no column can be kept beside them",
+            "name it among the attributes, or leave it out",
+        )
+    if request["rules"] and not method.uses("rules"):
+        yield RequestError(
+            "rules",
+            f"{method.id} changes column by column what people said, and cannot keep rules "
+            "between columns",
+            f"choose {_able(lambda one: one.uses('rules'))}, or leave them out: assess --rule "
+            "counts the records that break one",
+        )
+    if (request.missing != "error" or request.missing_reasons) and "missing" not in bad:
+        yield from _of_missing(request, bad)
 
 
-def _unit(request: "Request") -> Iterator[RequestError]:
+def _of_unit(request: "Request", bad: Collection[str]) -> Iterator[RequestError]:
+    """Refuse what is said of the records of a unit where none is named, or none can be."""
     method = request.method
-    beside = [name for name in ("max_rows", "unit_attributes") if getattr(request, name)]
     if request.unit is None:
-        for name in beside:
-            yield RequestError(
-                name,
-                "it says what the records of one unit are, and no unit is named",
-                "name its column, for example unit='HOUSEHOLD' (--unit HOUSEHOLD), or leave it out",
-            )
+        for name in ("max_rows", "unit_attributes"):
+            if getattr(request, name):
+                yield RequestError(
+                    name,
+                    "it says what the records of one unit are, and no unit is named",
+                    "name its column, for example unit='HOUSEHOLD' (--unit HOUSEHOLD), or leave it "
+                    "out",
+                )
         return
     if method.refuses_unit is not None:
         # Without an epsilon, counting people is a way out too.
@@ -108,7 +132,7 @@ def _unit(request: "Request") -> Iterator[RequestError]:
             "what is protected",
         )
         return
-    if "units" not in method.can and request.max_rows is None:
+    if "units" not in method.can and request.max_rows is None and "max_rows" not in bad:
         yield RequestError(
             "max_rows",
             "how many records a unit may have is a public fact, which is never read from the data",
@@ -131,44 +155,15 @@ def _unit(request: "Request") -> Iterator[RequestError]:
         )
 
 
-def _synthetic(request: "Request") -> Iterator[RequestError]:
-    """Refuse what only a new table can have, and what it cannot."""
+def _of_missing(request: "Request", bad: Collection[str]) -> Iterator[RequestError]:
+    """Refuse what a method cannot do with missing cells, and reasons that cannot be."""
     method = request.method
-    if request.delta and "delta" not in method.can:
-        yield RequestError(
-            "delta",
-            f"{method.id} keeps its epsilon without a delta",
-            f"leave it out, or choose {_able(lambda one: 'delta' in one.can)}",
-        )
-    if "new table" in method.can and request.missing == "keep":
+    if request.missing == "keep" and "new table" in method.can:
         yield RequestError(
             "missing",
             f"rows of {method.id} are nobody's: no cell of theirs could be kept missing",
             "pass missing='protect' (--missing protect)",
         )
-    for name in request.keep if "new table" in method.can else ():
-        yield RequestError(
-            f"column '{name}'",
-            f"rows of {method.id} are nobody's: no column can be kept beside them",
-            "name it among the attributes, or leave it out",
-        )
-
-
-def _record_rules(request: "Request") -> Iterator[RequestError]:
-    """Refuse rules of records where records are people's, and what is computed as a target."""
-    if request["rules"] and not request.method.uses("rules"):
-        yield RequestError(
-            "rules",
-            f"{request.method.id} changes column by column what people said, and cannot keep rules "
-            "between columns",
-            f"choose {_able(lambda one: one.uses('rules'))}, or leave them out: assess --rule "
-            "counts the records that break one",
-        )
-
-
-def _missing(request: "Request") -> Iterator[RequestError]:
-    """Refuse what a method cannot do with missing cells, and reasons that cannot be."""
-    method = request.method
     if request.missing == "protect" and "missing" not in method.can:
         yield RequestError(
             "missing",
@@ -185,11 +180,12 @@ def _missing(request: "Request") -> Iterator[RequestError]:
         )
     if not request.missing_reasons:
         return
-    if not request.missing_codes or request.missing == "error":
+    has_codes = bool(request.missing_codes) or "missing_codes" in bad
+    if not has_codes or request.missing == "error":
         yield RequestError(
             "missing_reasons",
             "reasons are codes of cells that are missing, and there are none to write: "
-            + ("no cell may be missing" if request.missing_codes else "no codes are declared"),
+            + ("no cell may be missing" if has_codes else "no codes are declared"),
             "pass missing_codes={'INCOME': [-9]} (--missing-codes INCOME=-9) and "
             "missing='keep' (--missing keep)",
         )
@@ -200,21 +196,6 @@ def _missing(request: "Request") -> Iterator[RequestError]:
             f"leave it out, or choose {_able(lambda one: 'reasons' in one.can)}; the code of an "
             "attribute with categories can be listed among them instead",
         )
-
-
-# Each with the arguments that it looks at: where one of them is wrong by itself it has no say.
-RULES: tuple[tuple[tuple[str, ...], Callable[["Request"], Iterator[RequestError]]], ...] = (
-    (("isotonic",), _isotonic),
-    (("record_id", "engine"), _record_id),
-    (("scope", "looked_at"), lambda request: refused_looked_at(request.scope, request.looked_at)),
-    (("attributes", "keep"), lambda request: refused_twice(request.attributes or (), request.keep)),
-    (("bounds", "categories"), _domains),
-    (("unit", "max_rows", "unit_attributes", "attributes", "keep"), _unit),
-    (("shuffle", "keep"), lambda request: refused_shuffle(request.shuffle, request.keep)),
-    (("delta", "missing", "keep"), _synthetic),
-    (("rules",), _record_rules),
-    (("missing", "never_missing", "missing_codes", "missing_reasons"), _missing),
-)
 
 
 def check_record_rules(
