@@ -32,7 +32,7 @@ from microveil.protect.expectation import (
 )
 from microveil.protect.plan import PartPlan, Plan, kept_scope
 from microveil.protect.planning import plan_from, plan_of, refuse_exact_cells
-from microveil.protect.settling import settle, takes
+from microveil.protect.settling import asking, settle, takes
 from microveil.table import Table, numbers_of_attribute
 from microveil.table.threads import in_threads
 from microveil.text import listed
@@ -212,7 +212,7 @@ def _better(advice: Advice) -> list[Block]:
 
 @stands_alone
 @takes(Arguments)
-def advise(table: Any, asked: Mapping[str, Any]) -> Advice:
+def advise(table: Any, **given: Any) -> Advice:
     """Say what error to expect of a request, and what would be better.
 
     Takes the arguments of `protect`; draws nothing and releases nothing.
@@ -242,7 +242,8 @@ def advise(table: Any, asked: Mapping[str, Any]) -> Advice:
     >>> advice.hopeless, advice.scope
     (('AGE',), 'vector')
     """
-    return advice_and_plan(table, asked)[0]
+    with asking(table, given) as asked:
+        return advice_and_plan(table, asked)[0]
 
 
 def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]:

@@ -1,18 +1,17 @@
 """The exact audit of a request: what a release of this table would really guarantee."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from microveil.errors import stands_alone
 from microveil.protect.arguments import Arguments
 from microveil.protect.exact_audit import Audit, audit_of
 from microveil.protect.planning import plan_of
-from microveil.protect.settling import settle, takes
+from microveil.protect.settling import asking, settle, takes
 
 
 @stands_alone
 @takes(Arguments)
-def audit(table: Any, asked: Mapping[str, Any]) -> Audit:
+def audit(table: Any, **given: Any) -> Audit:
     """Find what a release of this table would really guarantee at vector scope.
 
     Takes the arguments of `protect`. Nothing is drawn and nothing released; cells that would
@@ -45,4 +44,5 @@ def audit(table: Any, asked: Mapping[str, Any]) -> Audit:
     >>> round(found["vector_scope"], 3), found["attributes"]["FEE"]["clusters"]
     (2.0, 2)
     """
-    return audit_of(plan_of(settle(table, asked)))
+    with asking(table, given) as asked:
+        return audit_of(plan_of(settle(table, asked)))

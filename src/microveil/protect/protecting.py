@@ -15,7 +15,7 @@ from microveil.protect.planning import plan_of, refuse_exact_cells
 from microveil.protect.reading import yes_or_no
 from microveil.protect.release import Release
 from microveil.protect.releasing import released
-from microveil.protect.settling import settle, takes
+from microveil.protect.settling import asking, settle, takes
 from microveil.table import LabelledTable
 from microveil.table.frames import is_of_spark
 
@@ -59,7 +59,7 @@ def _of_its_frame(verb: Callable[Concatenate[Any, Listed], Release]) -> _Protect
 @_of_its_frame
 @stands_alone
 @takes(ToProtect)
-def protect(table: Any, asked: Mapping[str, Any]) -> Release:
+def protect(table: Any, **given: Any) -> Release:
     """Protect a table about people and say truthfully what that guarantees.
 
     Parameters
@@ -252,24 +252,25 @@ def protect(table: Any, asked: Mapping[str, Any]) -> Release:
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
-    findings = yes_or_no(asked.get("findings", False), "findings")
-    asked = {name: value for name, value in asked.items() if name != "findings"}
-    if _is_in_spark(table, asked):
-        from microveil.protect.spark.protecting import protect_in_spark
+    findings = given.pop("findings", False)
+    with asking(table, given) as asked:
+        yes_or_no(findings, "findings")
+        if _is_in_spark(table, asked):
+            from microveil.protect.spark.protecting import protect_in_spark
 
-        if findings:
-            rule, remedy = "Spark holds no release against its original", "leave it out"
-            raise RequestError("findings", rule, remedy)
-        return protect_in_spark(table, asked)
-    planned, drawn = plan_and_draw(settle(table, asked))
-    release = released(planned, drawn)
-    if not findings:
-        return release
-    # The room above, which is loaded where it is asked for.
-    above = import_module("microveil.commands.files")
-    original = above.original_of(planned, drawn, table)
-    held: Release = above.with_findings(release, planned, original, asked)
-    return held
+            if findings:
+                rule, remedy = "Spark holds no release against its original", "leave it out"
+                raise RequestError("findings", rule, remedy)
+            return protect_in_spark(table, asked)
+        planned, drawn = plan_and_draw(settle(table, asked))
+        release = released(planned, drawn)
+        if not findings:
+            return release
+        # The room above, which is loaded where it is asked for.
+        above = import_module("microveil.commands.files")
+        original = above.original_of(planned, drawn, table)
+        held: Release = above.with_findings(release, planned, original, asked)
+        return held
 
 
 def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:
@@ -284,7 +285,7 @@ def _is_in_spark(table: Any, asked: Mapping[str, Any]) -> bool:
 
 @stands_alone
 @takes(Arguments)
-def plan(table: Any, asked: Mapping[str, Any]) -> Plan:
+def plan(table: Any, **given: Any) -> Plan:
     """Decide everything about a release short of drawing its noise.
 
     Takes the arguments of `protect`. The plan is deterministic, with one exception: which records
@@ -300,10 +301,11 @@ def plan(table: Any, asked: Mapping[str, Any]) -> Plan:
     ... ).attributes[0].sums
     array([ 89, 167])
     """
-    if _is_in_spark(table, asked):
-        from microveil.protect.spark.protecting import plan_in_spark
+    with asking(table, given) as asked:
+        if _is_in_spark(table, asked):
+            from microveil.protect.spark.protecting import plan_in_spark
 
-        return plan_in_spark(table, asked)
-    planned = plan_of(settle(table, asked))
-    refuse_exact_cells(planned)
-    return planned
+            return plan_in_spark(table, asked)
+        planned = plan_of(settle(table, asked))
+        refuse_exact_cells(planned)
+        return planned

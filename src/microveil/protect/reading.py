@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from microveil.errors import RequestError
+from microveil.errors import RequestError, gap
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -28,6 +28,8 @@ LARGEST_EPSILON = 10**100
 LONGEST_NAME = 200
 LARGEST_TABLE = 10**12
 ENGINES = ("memory", "disk", "spark")
+# What gaps are closed by; see `microveil.errors`.
+OF_COLUMNS, OF_ALL = ("bounds", "resolution", "categories"), ("epsilon", "k")
 
 Reader = Callable[[Any, str], Any]
 
@@ -276,3 +278,23 @@ def engine(given: Any, name: str) -> str:
         rule = f"it must be one of {', '.join(ENGINES)}"
         raise RequestError(name, rule, f"pass engine={ENGINES[0]!r}")
     return given
+
+
+def is_open(value: Any) -> bool:
+    """Tell whether a value is dots, or has some among its parts."""
+    from microveil.schema import Ordered
+
+    if isinstance(value, Ordered):
+        value = value.values
+    if isinstance(value, tuple | list):
+        return any(map(is_open, value))
+    return value is ... or (isinstance(value, str) and value == "...")
+
+
+def to_fill_in(argument: str, name: str = "") -> RequestError:
+    """Return the error about dots that were left as they are."""
+    place = f"{argument} of '{name}'" if name else argument
+    rule, remedy = "the dots stand for what you have to say", "fill them in, or leave it out"
+    if argument in (*OF_COLUMNS, *OF_ALL):
+        return gap(argument, name, place, rule, remedy)
+    return RequestError(place, rule, remedy)

@@ -30,15 +30,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from microveil.errors import FileError, Problems, RequestError, gap, moved, stands_alone
+from microveil.errors import FileError, Problems, RequestError, moved, stands_alone
 from microveil.protect.arguments import arguments
+from microveil.protect.reading import OF_ALL, is_open, to_fill_in
 from microveil.schema import COLUMN_KINDS, Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 
 Recipe = str | Path | Mapping[str, Any]
 
-# What gaps are closed by; see `microveil.errors`.
-OF_COLUMNS, OF_ALL = ("bounds", "resolution", "categories"), ("epsilon", "k")
 # What a recipe holds beside arguments: of its file of text, and of lists of categories.
 OF_FILE = ("separator", "decimal", "encoding", "dates", "thousands")
 OF_LISTS = ("ordered", "categories_from_data")
@@ -209,24 +208,6 @@ def _odd(place: str) -> RequestError:
     rule = "it is unknown or of the wrong kind"
     remedy = "see microveil inspect for a recipe that is in order"
     return RequestError(f"recipe, entry '{place}'", rule, remedy)
-
-
-def is_open(value: Any) -> bool:
-    """Tell whether a value is dots, or has some among its parts."""
-    if isinstance(value, Ordered):
-        value = value.values
-    if isinstance(value, tuple | list):
-        return any(map(is_open, value))
-    return value is ... or (isinstance(value, str) and value == "...")
-
-
-def to_fill_in(argument: str, name: str = "") -> RequestError:
-    """Return the error about dots that were left as they are."""
-    place = f"{argument} of '{name}'" if name else argument
-    rule, remedy = "the dots stand for what you have to say", "fill them in, or leave it out"
-    if argument in (*OF_COLUMNS, *OF_ALL):
-        return gap(argument, name, place, rule, remedy)
-    return RequestError(place, rule, remedy)
 
 
 def _load(path: Path) -> dict[str, Any]:

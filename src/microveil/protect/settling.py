@@ -6,8 +6,8 @@ beside it, a gap for each thing that a person has to say.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import update_wrapper
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -29,9 +29,10 @@ from microveil.protect.columns import Prepared, silent
 from microveil.protect.declarations import accepted, declared_by_file
 from microveil.protect.opening import formulas_in, opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
-from microveil.protect.recipe import OF_ALL, OF_COLUMNS, is_open, read_recipe, to_fill_in
+from microveil.protect.reading import OF_ALL, OF_COLUMNS, is_open, to_fill_in
+from microveil.protect.recipe import read_recipe
 from microveil.protect.request import BEST, NO_LIMIT, Request, read_each, said
-from microveil.table import Table, check_columns, open_table
+from microveil.table import check_columns, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
 
@@ -44,37 +45,32 @@ Result = TypeVar("Result")
 
 def takes(
     listed: Callable[Listed, Arguments],
-) -> Callable[
-    [Callable[[Any, dict[str, Any]], Result]], Callable[Concatenate[Any, Listed], Result]
-]:
-    """Give a verb on a table all arguments by name; it gets those that are said, a recipe's too."""
+) -> Callable[[Callable[..., Result]], Callable[Concatenate[Any, Listed], Result]]:
+    """Give a verb on a table all arguments by name, as its signature; see `asking`."""
 
-    def decorated(
-        verb: Callable[[Any, dict[str, Any]], Result],
-    ) -> Callable[Concatenate[Any, Listed], Result]:
-        def called(table: Any, *_args: Listed.args, **given: Listed.kwargs) -> Result:
-            asked: dict[str, Any] = {**given}
-            recipe, problems = asked.pop("recipe", None), Problems()
-            # None says nothing of what is protected; of what the verb alone takes it is a value.
-            added = {name: value for name, value in asked.items() if name in its_own}
-            of_recipe = {} if recipe is None else read_recipe(recipe, problems)
-            both = without_dots(merged(of_recipe, asked), problems)
-            if not {"accept", "codebook"}.isdisjoint(both):
-                with problems.noted():
-                    both = accepted(table, both, problems)
-            with written_as("arguments" if recipe is None else "recipe"):
-                refuse_all(table, both, problems)
-                return verb(table, both | added)
-
-        own, every = signature(verb), signature(listed).parameters
-        its_own = every.keys() - signature(Arguments).parameters.keys()
-        parameters = [next(iter(own.parameters.values())), *every.values()]
-        update_wrapper(called, verb)
-        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    def decorated(verb: Callable[..., Result]) -> Callable[Concatenate[Any, Listed], Result]:
+        own = signature(verb)
+        parameters = [own.parameters["table"], *signature(listed).parameters.values()]
+        verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         # As type checkers see it the table has no name: it cannot stand beside those listed.
-        return cast("Callable[Concatenate[Any, Listed], Result]", called)
+        return cast("Callable[Concatenate[Any, Listed], Result]", verb)
 
     return decorated
+
+
+@contextmanager
+def asking(table: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give what is asked of a table, a recipe's arguments too; errors say how to go on in it."""
+    recipe, problems = given.get("recipe"), Problems()
+    of_recipe = {} if recipe is None else read_recipe(recipe, problems)
+    asked = merged(of_recipe, {name: given[name] for name in given if name != "recipe"})
+    asked = without_dots(asked, problems)
+    if not {"accept", "codebook"}.isdisjoint(asked):
+        with problems.noted():
+            asked = accepted(table, asked, problems)
+    with written_as("arguments" if recipe is None else "recipe"):
+        refuse_all(table, asked, problems)
+        yield asked
 
 
 def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,9 +79,10 @@ def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
     if "never_missing" in given:
         given["never_missing"] = DECLARED["never_missing"].checked(given["never_missing"])
     both = {**recipe, **given}
-    for name in (own.name for own in arguments().values() if own.by_column):
-        if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
-            both[name] = {**recipe[name], **given[name]}
+    for name, argument in arguments().items():
+        of_recipe, own = recipe.get(name), given.get(name)
+        if isinstance(of_recipe, Mapping) and isinstance(own, Mapping) and argument.by_column:
+            both[name] = {**of_recipe, **own}
     # One attribute has one domain: the one given goes before the recipe's.
     for name, other in (("bounds", "categories"), ("categories", "bounds")):
         if isinstance(recipe.get(name), Mapping) and isinstance(given.get(other), Mapping):
@@ -123,7 +120,9 @@ def settle(
     What is refused is refused with all that is wrong beside it.
     """
     try:
-        return _settled(table, asked, progress)
+        if asked.get("parts") is None:
+            return _prepared(table, asked, progress)
+        return _of_parts(table, Whole.of(asked), progress)
     except (RequestError, DataError) as error:
         found = problems_of(table, asked)
         # That no method suits says nothing as long as columns lack what all methods need.
@@ -131,27 +130,6 @@ def settle(
         problems = Problems(p for p in error.problems if not (is_left and p.place == "method"))
         problems.extend(found)
         raise one_error([*_ways(table, asked, problems), *problems]) from None
-
-
-def _settled(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
-    whole = None if asked.get("parts") is None else Whole.of(asked)
-    if whole is None:
-        return _prepared(table, {n: v for n, v in asked.items() if n != "parts"}, progress)
-    if len(whole.parts) == 1:
-        return _prepared(table, whole.alone(), progress)
-    # Opened once, for all parts: the same records of a unit stay in each.
-    opened, parts = opened_for(table, whole), []
-    check_columns(opened.table, (*whole.attributes, *whole.keep))
-    for name in ("bounds", "categories", "resolution", "missing_codes"):
-        given = whole.asked.get(name)
-        check_columns(opened.table, tuple(given) if isinstance(given, Mapping) else ())
-    check_types(opened.table, whole.types)
-    for name in whole.keep:
-        check_kept(opened.table, name)
-    for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
-        with in_part(number, one):
-            parts.append(_prepared(opened, own, progress))
-    return _together(opened.table, whole, parts)
 
 
 def _prepared(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
@@ -165,15 +143,29 @@ def _prepared(table: Any, asked: Mapping[str, Any], progress: Callable[[str], No
     return replace(found, asked=asked)
 
 
-def _together(table: Table, whole: Whole, parts: list[Prepared]) -> Prepared:
-    """Put the columns of all parts together, in the table's order."""
+def _of_parts(table: Any, whole: Whole, progress: Callable[[str], None]) -> Prepared:
+    """Put the columns of all parts together, in the table's order; one part is as any request."""
+    if len(whole.parts) == 1:
+        return _prepared(table, whole.alone(), progress)
+    # Opened once, for all parts: the same records of a unit stay in each.
+    for_all = opened_for(table, whole)
+    opened, parts = for_all.table, list[Prepared]()
+    check_columns(opened, (*whole.attributes, *whole.keep))
+    for name in ("bounds", "categories", "resolution", "missing_codes"):
+        check_columns(opened, whole.asked.get(name) or ())
+    check_types(opened, whole.types)
+    for name in whole.keep:
+        check_kept(opened, name)
+    for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
+        with in_part(number, one):
+            parts.append(_prepared(for_all, own, progress))
     attributes = {own.name: own for part in parts for own in part.attributes}
     released = {*whole.attributes, *whole.keep, parts[0].request.unit}
     return replace(
         parts[0],
-        attributes=tuple(attributes[name] for name in table.names if name in attributes),
-        left_out={name: "" for name in table.names if name not in released},
-        formulas=tuple(formulas_in(table, attributes.values(), whole.keep)),
+        attributes=tuple(attributes[name] for name in opened.names if name in attributes),
+        left_out={name: "" for name in opened.names if name not in released},
+        formulas=tuple(formulas_in(opened, attributes.values(), whole.keep)),
         held=None,
         whole=whole,
         parts=tuple(parts),
@@ -225,7 +217,7 @@ def problems_of(table: Any, asked: Mapping[str, Any]) -> Problems:
     """Find all that is wrong with a request of a table, without a look at values to protect."""
     problems = Problems()
     if asked.get("parts") is None:
-        _add_of_request(table, {n: v for n, v in asked.items() if n != "parts"}, problems)
+        _add_of_request(table, asked, problems)
         return problems
     with problems.noted():
         whole = Whole.of(asked)

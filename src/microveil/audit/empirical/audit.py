@@ -36,7 +36,7 @@ from microveil.protect.exact_audit import accounted_of
 from microveil.protect.plan import Plan
 from microveil.protect.planning import plan_from, plan_of
 from microveil.protect.reading import whole_number
-from microveil.protect.settling import settle, takes
+from microveil.protect.settling import asking, settle, takes
 from microveil.synthesis.one_way_plan import OneWayPlan, with_kind_held
 from microveil.table.threads import in_threads
 
@@ -77,7 +77,7 @@ _OF_ATTACK = tuple(Attack.__annotations__)
 
 @stands_alone
 @takes(Attack)
-def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
+def empirical_audit(table: Any, **given: Any) -> EmpiricalAudit:
     """Attack a request many times and bound what it loses from below.
 
     The mechanism, tuned to this table, is run on the table and on a neighbour built to hurt it;
@@ -127,16 +127,18 @@ def empirical_audit(table: Any, asked: dict[str, Any]) -> EmpiricalAudit:
     >>> round(found.scopes["cluster"].lower_bound, 1), found.scopes["row"].lower_bound > 4
     (0.8, True)
     """
-    attack = Attack(**{one: asked.pop(one) for one in _OF_ATTACK if one in asked})
-    planned = plan_of(settle(table, asked))
-    part = _attacked(planned, attack.attribute)
-    if len(planned.parts) > 1:  # noise of the others is drawn apart
-        planned = next(
-            plan_from([one], one.prepared)
-            for one in planned.parts
-            if any(part is own for own in one.attributes)
-        )
-    return measured(part, planned, attack)
+    how = {name: given.pop(name) for name in _OF_ATTACK if name in given}
+    with asking(table, given) as asked:
+        attack = Attack(**how)
+        planned = plan_of(settle(table, asked))
+        part = _attacked(planned, attack.attribute)
+        if len(planned.parts) > 1:  # noise of the others is drawn apart
+            planned = next(
+                plan_from([one], one.prepared)
+                for one in planned.parts
+                if any(part is own for own in one.attributes)
+            )
+        return measured(part, planned, attack)
 
 
 def measured(part: AttributePlan, planned: Plan, attack: Attack) -> EmpiricalAudit:
