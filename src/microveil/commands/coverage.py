@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from microveil.errors import RequestError
 from microveil.guarantee import Condition, Model, Scope
 from microveil.guarantee.budget import six_digits
-from microveil.methods import METHODS, Method, Promise
+from microveil.methods import METHODS, Method
 from microveil.protect.arguments import arguments
 from microveil.protect.claims import conditions_of
 from microveil.protect.domains import read_categories
+from microveil.protect.notes import Promised
 from microveil.protect.parts import AUTO
 from microveil.protect.planning import NOT_KEPT, promise_of
 from microveil.protect.request import Request, of_methods, offered
@@ -61,14 +62,6 @@ class Coverage:
     def methods(self) -> tuple[str, ...]:
         """The methods that keep it."""
         return tuple(dict.fromkeys(way.method for way in self.ways))
-
-
-class _Made(NamedTuple):
-    """What a request promises, by public figures alone."""
-
-    request: Request
-    protected: list[Attribute]
-    promise: Promise
 
 
 def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
@@ -158,11 +151,11 @@ def _kept(
         why = "has no epsilon: it bounds nothing for one record"
     if why:
         return dict.fromkeys(Scope, f"{method.id} {why}")
-    made = _Made(request, protected, promise)
+    made = Promised(request, protected, promise)
     return {scope: _at(scope, made) for scope in Scope}
 
 
-def _at(scope: Scope, made: _Made) -> Way | str:
+def _at(scope: Scope, made: Promised) -> Way | str:
     """Return how a request keeps a scope, or say why it does not."""
     request, promise, cover = made.request, made.promise, made.promise.scopes[scope]
     epsilon, own = request.epsilon or promise.epsilon, cover.exact_epsilon

@@ -36,13 +36,7 @@ from microveil.measures.opening import codes_in_release
 from microveil.protect.arguments import SPARK, warn_of_outdated
 from microveil.protect.columns import Prepared, values_outside
 from microveil.protect.draw import Drawn, plan_and_draw
-from microveil.protect.notes import (
-    REPORTED_RECORDS,
-    dates_note,
-    file_notes,
-    labels_beside,
-    unlisted_note,
-)
+from microveil.protect.notes import REPORTED_RECORDS, said
 from microveil.protect.opening import prepare
 from microveil.protect.parts import AUTO
 from microveil.protect.plan import Plan
@@ -57,6 +51,7 @@ from microveil.table.column_files import columns_of, files_of, side_by_side
 from microveil.table.memory import bytes_of, columns_at_once
 from microveil.table.table import rebuilt
 from microveil.table.untyped import typed_frame
+from microveil.text import listed
 
 Frame = polars.DataFrame | polars.LazyFrame
 OF_FILE = ("text", "bounds_alpha", "decimals_from_data")
@@ -137,9 +132,9 @@ def protect_file(
     return release
 
 
-def _refuse_in_spark(*said: Any) -> None:
+def _refuse_in_spark(*given: Any) -> None:
     """Refuse what is said of a file or its release that Spark has no way for."""
-    if any(said):
+    if any(given):
         raise RequestError(
             "engine",
             "Spark reads and writes Parquet, looks for no bounds and makes no pages",
@@ -203,8 +198,8 @@ def _release_of(
         planned,
         drawn,
         notes=(
-            *file_notes(is_reported=is_reported),
-            *unlisted_note(_unlisted(arguments, prepared), len(source.columns), prepared.request),
+            *said("notes", {"unreported": not is_reported}, records=REPORTED_RECORDS),
+            *_unlisted(arguments, prepared, len(source.columns)),
             *_of_dates(source, form, drawn),
         ),
         input=source.origin,
@@ -219,7 +214,8 @@ def _release_of(
         name for name, column in release.schema.items() if form.carries.loses(column.labels)
     ]
     if too_long:
-        release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
+        note = said("notes", {"labels-beside": too_long}, title=form.title)
+        release = replace(release, notes=(*release.notes, *note))
     page = _page_of(original().lazy().collect(), progress) if is_reported else None
     return release, {"format": form.name, "text": _text_of(source, form), "report": page}
 
@@ -242,20 +238,27 @@ def _settled(
     return source, replace(prepare(labelled(source), request, progress), asked=asked)
 
 
-def _unlisted(arguments: Mapping[str, Any], prepared: Prepared) -> list[str]:
-    """Name the columns that a recipe's roles have protected, and its request leaves out."""
+def _unlisted(arguments: Mapping[str, Any], prepared: Prepared, n_columns: int) -> Iterator[str]:
+    """Say which columns a recipe's roles have protected and its request leaves out."""
     recipe, is_named = arguments.get("recipe"), arguments.get("attributes") is not None
     if recipe is None or is_named or prepared.whole is not None:
-        return []
+        return iter(())
     protects = (name for name, role in roles_of_recipe(recipe).items() if role in PROTECTED)
-    return [name for name in protects if name in prepared.left_out]
+    names, method = (
+        [name for name in protects if name in prepared.left_out],
+        prepared.request.method,
+    )
+    note = "left-out-unlisted" if "categories" in method.can else "left-out-for-numbers"
+    about = {"n_unlisted": len(names), "n_columns": n_columns, "method": method.id}
+    return said("notes", {note: listed(names)}, **about)
 
 
 def _of_dates(source: SourceFile, form: Format, drawn: Drawn) -> Iterator[str]:
     """Say that the order in which a file has day, month and year is not that of its release."""
     order = source.text.dates if source.text is not None and form.is_text else ""
     schema = drawn.data.collect_schema() if order else {}
-    return dates_note([name for name, dtype in schema.items() if dtype == polars.Date], order)
+    names = [name for name, dtype in schema.items() if dtype == polars.Date]
+    return said("notes", {"dates-in-iso": listed(names)}, order=order)
 
 
 def original_of(planned: Plan, drawn: Drawn, original: Any) -> Any:
@@ -283,17 +286,17 @@ def with_findings(
     if isinstance(original, polars.LazyFrame) and linkage is True:
         linkage = at_once is None or len(planned.attributes) <= at_once or TOO_LARGE
     names = (part.attribute.name for part in planned.attributes)
-    listed = {name: release.schema[name].categories for name in names if name in release.schema}
+    known = {name: release.schema[name].categories for name in names if name in release.schema}
     found = release_findings(
         original,
         release.data,
-        list(listed),
+        list(known),
         in_place=planned.guarantee.in_place,
         linkage=linkage,
         # Categories with their words where these have an order; ordered numbers are numbers.
         categories={
             name: words.words if words.ordered else None
-            for name, words in listed.items()
+            for name, words in known.items()
             if words is not None and (words.words or not words.ordered)
         },
         codes=(codes, codes_in_release(codes, planned.guarantee)),

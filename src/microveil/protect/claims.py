@@ -4,7 +4,8 @@ The words of conditions stand in `guarantee/conditions.toml`.
 """
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -22,16 +23,10 @@ from microveil.guarantee import (
 )
 from microveil.guarantee.budget import added_up
 from microveil.guarantee.condition import condition_of, without_draws
-from microveil.protect.notes import (
-    Promised,
-    exact_cells_of,
-    handling,
-    remarks_of_method,
-    remarks_of_release,
-)
+from microveil.protect.notes import Promised, remarks_of
 from microveil.protect.parts import Whole
 from microveil.protect.plan import PartPlan
-from microveil.protect.request import Advised, Request
+from microveil.protect.request import Advised
 from microveil.schema import EPOCH, Attribute, Bounds, Code, GivenCode, Source
 from microveil.table import Labels, MissingCodes, Table, code_for, only
 from microveil.text import listed
@@ -48,46 +43,52 @@ def guarantee_of(parts: Sequence[PartPlan], whole: Whole | None = None) -> Guara
     asked for its promise with the columns of the others counted as kept, unless its own rows are
     in a random order of their own.
     """
-    request, table = parts[0].request, parts[0].prepared.table
-    own = _described(parts[0]) if whole is None else _together(parts)
-    unit, kept = request.protected_unit, () if whole is None else whole.keep
+    decided = [Promised(one.request, one.protected, one.promise) for one in parts]
+    request, table = decided[0].request, parts[0].prepared.table
+    unit = request.protected_unit
     if whole is None:
+        own, shuffle = _described(decided[0]), request.order
         kept = tuple(name for name in table.names if name in request.keep)
-        if "units" in request.method.can and unit.column is not None:
+        if request.counted.column is not None:
             unit = replace(unit, max_rows=table.n_records)
-    shuffle, epsilon = _order(parts, whole), own["epsilon"]
+    else:
+        own, shuffle, kept = _together(decided), _order(decided, whole), whole.keep
     # Labels of the file are released with attributes, or with columns that are kept.
     labelled = bool(table.labels) and any(
-        released_labels(table, one.protected, kept, one.request.codes) for one in parts
+        released_labels(table, one.attributes, kept, one.request.codes) for one in decided
     )
+    terms = []
+    for one in parts:
+        method, spender = one.request.method.id, one.request.protected_unit
+        for part in one.attributes:
+            share = spender.spends(part.share, of_unit=part.attribute.of_unit)
+            stated = getattr(part, "stated", None)
+            terms.append(AttributeTerms.of(part.attribute, share, method, stated))
     return Guarantee(
         **own,
-        delta=sum((one.promise.delta for one in parts), Fraction(0)),
-        rho=parts[0].promise.rho if whole is None else None,
+        delta=sum([one.promise.delta for one in decided], Fraction(0)),
+        rho=decided[0].promise.rho if whole is None else None,
         n_records=table.n_records,
         unit=unit,
-        conditions=tuple(conditions_of(parts, epsilon, kept, labelled=labelled)),
-        attributes=tuple(terms for one in parts for terms in _terms(one)),
-        parts=() if whole is None else tuple(map(_part_terms, parts)),
+        conditions=tuple(conditions_of(decided, own["epsilon"], kept, labelled=labelled)),
+        attributes=tuple(terms),
+        parts=() if whole is None else tuple(map(_part_terms, decided)),
         randomness="os",
         kept=kept,
         shuffle=shuffle,
         is_synthetic="new table" in request.method.can,
-        remarks=(
-            *_remarks(parts, whole),
-            *remarks_of_release(
-                parts, own["model"], shuffle, table.names, spends=epsilon is not None
-            ),
-        ),
+        remarks=tuple(remarks_of(decided, whole, own["model"], shuffle, table.names)),
     )
 
 
 def in_force(claim: Guarantee, parts: Sequence[PartPlan], whole: Whole | None = None) -> Guarantee:
     """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
-    requests = [one.request for one in parts]
+    if parts[0].request.seed is None:
+        return claim
     is_shuffled = whole is not None and whole.shuffle is not None
+    requests = [one.request for one in parts]
     is_drawn = any(own.method.randomness is not None or own.shuffle is not None for own in requests)
-    if requests[0].seed is None or not (is_shuffled or is_drawn):
+    if not (is_shuffled or is_drawn):
         return claim
     names = [""] if whole is None else [f"{part.named}: " for part in whole.parts]
     named = zip(names, parts, strict=True)
@@ -95,7 +96,7 @@ def in_force(claim: Guarantee, parts: Sequence[PartPlan], whole: Whole | None = 
     return claim.drawn_from_seed(without_draws(claim.remarks, caveats))
 
 
-def _described(one: PartPlan) -> dict[str, Any]:
+def _described(one: Promised) -> dict[str, Any]:
     """Say what a method did and promises, of the whole release or of its part."""
     request, promise, method = one.request, one.promise, one.request.method
     return {
@@ -110,9 +111,10 @@ def _described(one: PartPlan) -> dict[str, Any]:
     }
 
 
-def _together(parts: Sequence[PartPlan]) -> dict[str, Any]:
+def _together(decided: Sequence[Promised]) -> dict[str, Any]:
     """Say what several methods promise together: what one of them leaves out is not covered."""
-    promises, methods = [one.promise for one in parts], {one.request.method.id: 1 for one in parts}
+    promises = [one.promise for one in decided]
+    methods = dict.fromkeys(one.request.method.id for one in decided)
     model = min((promise.model for promise in promises), key=lambda model: model.strength)
     scopes = {scope.value: [own.scopes[scope] for own in promises] for scope in Scope}
     return {
@@ -135,130 +137,114 @@ def _added(covers: Sequence[Cover]) -> Cover:
     return Cover.of(epsilon, sum((own.exact_delta for own in covers), Fraction(0)))
 
 
-def _order(parts: Sequence[PartPlan], whole: Whole | None) -> str | None:
-    """Return what a release puts in random order: "parts" where it is some, each by itself."""
-    if whole is None:
-        return parts[0].request.order
-    orders = {one.request.shuffle for one in parts}
+def _order(decided: Sequence[Promised], whole: Whole) -> str | None:
+    """Return what several parts put in random order: "parts" where it is some, each by itself."""
+    orders = {one.request.shuffle for one in decided}
     if orders == {"columns"}:
         return "columns"
     return whole.shuffle or ("parts" if any(orders) else None)
 
 
-def _part_terms(one: PartPlan) -> PartTerms:
-    names = tuple(_names([one]))
+def _part_terms(one: Promised) -> PartTerms:
+    names = tuple(attribute.name for attribute in one.attributes)
     return PartTerms(**_described(one), attributes=names, shuffle=one.request.shuffle)
-
-
-def _terms(one: PartPlan) -> Iterator[AttributeTerms]:
-    unit = one.request.protected_unit
-    for part in one.attributes:
-        share = unit.spends(part.share, of_unit=part.attribute.of_unit)
-        stated = getattr(part, "stated", None)
-        yield AttributeTerms.of(part.attribute, share, one.request.method.id, stated)
-
-
-def _remarks(parts: Sequence[PartPlan], whole: Whole | None) -> Iterator[str]:
-    """Yield what each part's method did, then what all did to cells and rows, then what some."""
-    if whole is None:
-        yield from remarks_of_method(parts[0])
-        yield from handling(parts[0], parts[0].request.order)
-        return
-    handled = []
-    for one, part in zip(parts, whole.parts, strict=True):
-        apart, order = one.request.shuffle is not None, one.request.order or whole.shuffle
-        yield from (f"{part.named}: {own}" for own in remarks_of_method(one, apart=apart))
-        handled.append((part.named, [*handling(one, order, apart=apart)]))
-    common = [own for own in handled[0][1] if all(own in others for _, others in handled)]
-    yield from common
-    for named, remarks in handled:
-        yield from (f"{named}: {own}" for own in remarks if own not in common)
 
 
 def conditions_of(
     decided: Sequence[Promised], epsilon: Fraction | None, kept: tuple[str, ...], *, labelled: bool
-) -> Iterator[Condition]:
-    """Yield what a claim takes as given and leaves out, the methods' own first.
+) -> list[Condition]:
+    """List what a claim takes as given and leaves out, the methods' own first.
 
     It is that of a release of one part or several, with the epsilon of the whole.
     """
-    scopes, request = (EVERY_SCOPE if epsilon is not None else ()), decided[0].request
-    attributes = [attribute for one in decided for attribute in one.protected]
-
-    def of(about: Sequence[str], name: str, names: Sequence[str] = ()) -> Iterator[Condition]:
+    request, scopes = decided[0].request, EVERY_SCOPE if epsilon is not None else ()
+    unit, of_units = request.protected_unit, request.protected_unit.column is not None
+    are_counted, marked = request.counted.column is not None, _marked(decided)
+    is_checked = request.outside == "error" and not are_counted
+    is_new, reasons = "new table" in request.method.can, marked["missing-reasons"]
+    looked = bool(scopes) and request.looked_at == Advised.DATA  # said of the table: of all parts
+    unnamed = bool(scopes) and any(one.request.attributes is None for one in decided)
+    # By name whether it holds, of the release, or the attributes that it is about.
+    holds: dict[str, bool | Sequence[str]] = {
+        "bounds": marked["bounds"],
+        "categories": marked["categories"],
+        "resolution": marked["resolution"],
+        "columns-chosen": unnamed,
+        "parameters-looked-at": looked,
+        "parameters-chosen": not looked and marked["parameters-chosen"],
+        "missing-cells": not reasons and marked["missing-cells"],
+        "missing-reasons": reasons and marked["missing-cells"],
+        "people-counted": are_counted,
+        "unit-sizes": of_units and not are_counted,
+        "outside-checked": is_checked and is_new and not of_units,
+        "outside-checked-in-units": is_checked and is_new and of_units,
+        "units-checked": is_checked and of_units and not is_new,
+        "repeated-people": request.unit is None and marked["repeated-people"],
+        "exact-cells": marked["exact-cells"],
+        "labels": labelled,
+        "kept-columns": kept,
+    }
+    found = _of_methods(decided, scopes)
+    for name, about in holds.items():
         if about:
-            yield _named(condition_of(name, names=names), about, decided).at(scopes)
-
-    yield from _of_methods(decided, scopes)
-    for name in ("bounds", "categories", "resolution"):
-        marked = [own.name for own in attributes if getattr(own, f"{name}_from_data")]
-        yield from of(marked, name, marked)
-    if scopes and any(one.request.attributes is None for one in decided):
-        yield condition_of("columns-chosen")
-    if scopes and request.looked_at == Advised.DATA:  # said of the table: of all parts
-        yield condition_of("parameters-looked-at")
-    else:
-        advised = [one for one in decided if one.request.advised is Advised.DATA]
-        yield from of(_names(advised), "parameters-chosen")
-    keeping = [one for one in decided if one.request.missing == "keep"]
-    reasons = [a.name for one in keeping for a in one.protected if a.reasons]
-    yield from of(_names(keeping), "missing-reasons" if reasons else "missing-cells", reasons)
-    yield from (own.at(scopes) for own in _of_unit(request))
-    by_records = [one for one in decided if one.promise.model is Model.K_ANONYMITY]
-    yield from of(_names(by_records) if request.unit is None else (), "repeated-people")
-    exact = [one for one in decided if exact_cells_of(one.request) == "allow"]
-    yield from of(_names(exact), "exact-cells")
-    if labelled:
-        yield condition_of("labels").at(scopes)
-    if kept:
-        yield condition_of("kept-columns", names=kept).at(scopes)
+            names = reasons if name == "missing-reasons" else () if about is True else about
+            own = condition_of(name, names=names, unit=unit).at(scopes)
+            found.append(_named(own, about, decided) if isinstance(about, list) else own)
+    return found
 
 
-def _names(decided: Iterable[Promised]) -> list[str]:
-    return [attribute.name for one in decided for attribute in one.protected]
+def _marked(decided: Sequence[Promised]) -> Mapping[str, list[str]]:
+    """Name the attributes that each condition which only some may have is about."""
+    found = defaultdict[str, list[str]](list)
+    for request, attributes, promise in decided:
+        of_all = {
+            "parameters-chosen": request.advised is Advised.DATA,
+            "missing-cells": request.missing == "keep",
+            "repeated-people": promise.model is Model.K_ANONYMITY,
+            "exact-cells": "exact cells" in request.method.can and request.exact_cells == "allow",
+        }
+        for own in attributes:
+            holds = {
+                **of_all,
+                "bounds": own.bounds_from_data,
+                "categories": own.categories_from_data,
+                "resolution": own.resolution_from_data,
+                "missing-reasons": of_all["missing-cells"] and own.reasons,
+            }
+            for name, is_so in holds.items():
+                if is_so:
+                    found[name].append(own.name)
+    return found
 
 
-def _named(own: Condition, names: Sequence[str], decided: Sequence[Promised]) -> Condition:
-    """Name the attributes that a condition is about, where other parts have none like it."""
-    if len(decided) == 1 or set(names) == {*_names(decided)}:
-        return own
-    return replace(own, short=f"{own.short} ({listed(names)})")
-
-
-def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterator[Condition]:
-    """Yield the conditions of methods, each once, at every scope that some method has it at."""
+def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> list[Condition]:
+    """List the conditions of methods, each once, at every scope that some method has it at."""
     found: dict[tuple[str, str], Condition] = {}
-    names: dict[tuple[str, str], list[str]] = {}
+    about = defaultdict[tuple[str, str], list[str]](list)
     for one in decided:
         for own in one.promise.conditions:
             key = own.id, own.text
             known = found.get(key, own).scopes
             found[key] = own.at(s for s in Scope if s in known or s in own.scopes)
-            names.setdefault(key, []).extend(_names([one]))
+            about[key] += [attribute.name for attribute in one.attributes]
     if len(decided) == 1:
-        yield from found.values()
-        return
+        return [*found.values()]
+    conditions = []
     for key, own in found.items():
         alike = [other for other in found if other[0] == own.id]
-        text = f"{listed(names[key])}: {own.text}" if len(alike) > 1 else own.text
+        text = f"{listed(about[key])}: {own.text}" if len(alike) > 1 else own.text
         said = replace(own, text=text, scopes=tuple(s for s in own.scopes if s in scopes))
         # In short they are then one, said once.
-        yield _named(said, [name for other in alike for name in names[other]], decided)
+        names = [name for other in alike for name in about[other]]
+        conditions.append(_named(said, names, decided))
+    return conditions
 
 
-def _of_unit(request: Request) -> Iterator[Condition]:
-    """Yield what is taken as given of units, and that a table was not refused by a check."""
-    unit, is_synthetic = request.protected_unit, "new table" in request.method.can
-    if request.counted.column is not None:
-        yield condition_of("people-counted", unit=unit)
-        return
-    if unit.column is not None:
-        yield condition_of("unit-sizes", unit=unit)
-        checked = "outside-checked-in-units" if is_synthetic else "units-checked"
-    else:
-        checked = "outside-checked" if is_synthetic else ""
-    if request.outside == "error" and checked:
-        yield condition_of(checked, unit=unit)
+def _named(own: Condition, about: Sequence[str], decided: Sequence[Promised]) -> Condition:
+    """Name the attributes that a condition is about, where other parts have none like it."""
+    if len(decided) == 1 or {*about} == {own.name for one in decided for own in one.attributes}:
+        return own
+    return replace(own, short=f"{own.short} ({listed(about)})")
 
 
 def released_labels(

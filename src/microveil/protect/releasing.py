@@ -18,6 +18,7 @@ from microveil.files.formulas import begins_like_formula
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
 from microveil.methods.synthetic import DEEP_ENOUGH
+from microveil.partition.runs import Widening
 from microveil.protect.claims import as_value, declared_missing, released_labels
 from microveil.protect.columns import Units
 from microveil.protect.draw import Drawn
@@ -44,8 +45,9 @@ from microveil.text.figures import figure
 
 # A column of text is spoken of where so large a share of its cells are numbers or dates.
 MOSTLY = 0.5
-_custodian = functools.partial(said, "custodian")
 COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
+
+_custodian = functools.partial(said, "custodian")
 
 
 def released(
@@ -56,53 +58,54 @@ def released(
     **entries: Any,
 ) -> Release:
     """Make the release of a plan, with notes on its files, and more entries for its manifest."""
-    schema = _schema(planned, drawn)
-    manifest = _manifest(planned, drawn)
+    schema, told = _schema(planned, drawn), list(planned.notes)
+    if drawn.measurements is not None:
+        told += _of_measured(planned, drawn.measurements)
+    if drawn.repairs is not None:
+        told += _of_repairs(drawn.measurements, drawn.repairs)
+    told += notes
+    if planned.table.labels:
+        told += _of_labels(planned, schema)
     return Release(
         data=drawn.data,
         measurements=drawn.measurements,
         guarantee=planned.guarantee,
-        notes=(
-            *planned.notes,
-            *(() if drawn.measurements is None else _of_measured(planned, drawn.measurements)),
-            *(() if drawn.repairs is None else _of_repairs(drawn.measurements, drawn.repairs)),
-            *notes,
-            *(_of_labels(planned, schema) if planned.table.labels else ()),
-        ),
+        notes=tuple(told),
         schema=schema,
-        manifest=Manifest(contents={**manifest, **entries}),
+        manifest=Manifest(contents={**_manifest(planned, drawn), **entries}),
     )
 
 
 def _schema(planned: Plan, drawn: Drawn) -> dict[str, ColumnSchema]:
     """Say of each column to be released what is known of it beside its values."""
     attributes = {part.attribute.name: part.attribute for part in planned.attributes}
-    if drawn.measurements is not None:  # with the domains that were learnt
-        known = {own.attribute.name: own for own in drawn.measurements.attributes}
-        attributes |= {name: own.attribute for name, own in known.items()}
-        for name in (name for name, own in known.items() if own.is_unknown):
-            del attributes[name]
-    table, guarantee, schema = planned.table, planned.guarantee, dict[str, ColumnSchema]()
-    kept, codes = guarantee.kept, _declared_codes(planned)
-    labels = released_labels(table, [*attributes.values()], kept, codes)
+    for own in () if drawn.measurements is None else drawn.measurements.attributes:
+        if own.is_unknown:
+            del attributes[own.attribute.name]
+        else:  # with the domain that was learnt
+            attributes[own.attribute.name] = own.attribute
+    table, guarantee, labels = planned.table, planned.guarantee, dict[str, Labels]()
+    if table.labels:
+        asked = [*attributes.values()]
+        labels = released_labels(table, asked, guarantee.kept, _declared_codes(planned))
+    schema = dict[str, ColumnSchema]()
     for name in table.names:
-        if name == guarantee.unit.column and guarantee.has_new_numbers:
-            schema[name] = ColumnSchema(kind=Kind.WHOLE, categories=None)
-        if name not in attributes and name not in kept:
-            continue
         attribute = attributes.get(name)
-        schema[name] = ColumnSchema(
-            kind=table.kind(name) if attribute is None else attribute.kind,
-            categories=None if attribute is None else attribute.categories,
-            labels=replace(labels.get(name, Labels()), n_left_out=0),
-        )
+        if attribute is not None or name in guarantee.kept:
+            schema[name] = ColumnSchema(
+                kind=table.kind(name) if attribute is None else attribute.kind,
+                categories=None if attribute is None else attribute.categories,
+                labels=replace(labels.get(name, Labels()), n_left_out=0),
+            )
+        elif name == guarantee.unit.column and guarantee.has_new_numbers:
+            schema[name] = ColumnSchema(kind=Kind.WHOLE, categories=None)
     return schema
 
 
 def _of_measured(planned: Plan, measurements: Measurements) -> Iterator[str]:
     """Say what is to be known of what was learnt, by what was measured: all of it public."""
-    unknown, formulas, words, rough = (list[str]() for _ in range(4))
-    shares, parts = list[str](), {part.attribute.name: part for part in planned.attributes}
+    unknown, formulas, words, rough, mixed = (list[str]() for _ in range(5))
+    parts = {part.attribute.name: part for part in planned.attributes}
     for own in measurements.attributes:
         attribute, part = own.attribute, parts[own.attribute.name]
         name, kind, listed_words = attribute.name, attribute.kind, attribute.categories
@@ -115,27 +118,21 @@ def _of_measured(planned: Plan, measurements: Measurements) -> Iterator[str]:
         assert isinstance(part, OneWayPlan)  # noqa: S101 -- of a new table
         if not kind.is_numeric:
             share = share_of_cells(own.kinds, Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
-            shares += [f"{one_line(name)} ({100 * share:.0f} %)"] if share >= MOSTLY else []
+            mixed += [f"{one_line(name)} ({100 * share:.0f} %)"] if share >= MOSTLY else []
             continue
         words += [name] if are_words_there(own.kinds) else []
         plan = part.of_kind(kind)
         rough += [name] if plan.is_number and plan.worth < DEEP_ENOUGH else []
-    found = {
-        "nothing-learnt": (unknown, {"names": some_of(unknown)}),
-        "formulas": (formulas, {"formulas": some_of(formulas)}),
-        "kinds-mixed": (shares, {"mixed": some_of(shares)}),
-        "words-for-nothing": (words, {"words": some_of(words)}),
-        "rough": (rough, {"rough": some_of(rough)}),
-    }
-    for note, (holds, about) in found.items():
-        yield from said("notes", {note: holds}, **about)
+    yield from said("notes", {"nothing-learnt": unknown})
+    yield from said("notes", {"formulas": formulas})
+    yield from said("notes", {"kinds-mixed": mixed, "words-for-nothing": words, "rough": rough})
 
 
 def _of_repairs(measurements: Measurements | None, repairs: Repairs) -> Iterator[str]:
     """Say which rules hold, and how many drawn records were changed for them: all of it public."""
     kept = () if measurements is None else measurements.rules
     rules = listed(f"'{rule}'" for rule in kept)
-    return said("notes", {"rules-kept": kept}, rules=rules, **asdict(repairs))
+    return said("notes", {"rules-kept": rules}, **asdict(repairs))
 
 
 def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[str]:
@@ -148,9 +145,9 @@ def _of_labels(planned: Plan, schema: Mapping[str, ColumnSchema]) -> Iterator[st
         declared |= {*attribute.categories.values} if attribute.categories else set()
         of_file = labels.get(attribute.name, Labels()).missing_codes
         coded += [attribute.name] if {as_value(code) for code in of_file} - declared else []
-    yield from said("notes", {"labelled": any(own.labels.parts for own in schema.values())})
-    yield from said("notes", {"labels-left-out": left_out}, names=some_of(left_out))
-    yield from said("notes", {"codes-undeclared": coded}, names=some_of(coded))
+    is_labelled = any(own.labels.parts for own in schema.values())
+    holds = {"labelled": is_labelled, "labels-left-out": left_out, "codes-undeclared": coded}
+    return said("notes", holds)
 
 
 def _declared_codes(planned: Plan) -> MissingCodes:
@@ -161,24 +158,11 @@ def _declared_codes(planned: Plan) -> MissingCodes:
 def _manifest(planned: Plan, drawn: Drawn) -> dict[str, Any]:
     """Describe a plan, what was found out about it and the software that carried it out."""
     planned.prepared.progress("auditing")
-    audited, expected = audit_of(planned), expectations(planned)
-    requests = [part.request for part in planned.parts]
-    looks = dict[str, str]()
-    if requests[0].attributes is None:  # why columns that were left out are text
-        found = {n: numeric_look_of(planned.table, n) for n in planned.prepared.left_out}
-        looks = {name: look for name, look in found.items() if look is not None}
-    is_advised = any(request.advised is not None for request in requests)
-    told = [
-        *(() if planned.units is None else _of_units(planned, planned.units)),
-        *(sentence for part in planned.parts for sentence in _of_whole_records(part)),
-        *_of_cells(planned),
-        *_custodian({"advised-error": expected and is_advised}, error=average(expected)),
-    ]
-    if drawn.measurements is not None:
-        told += _of_cells_read(planned, drawn.measurements)
-    for name, look in looks.items():
-        told += _custodian({"numeric-look": True}, name=name, look=look)
-    told += _of_hopeless(planned, expected)
+    audited, expected, looks = audit_of(planned), expectations(planned), dict[str, str]()
+    if planned.parts[0].request.attributes is None:  # why columns that were left out are text
+        for name in planned.prepared.left_out:
+            if (look := numeric_look_of(planned.table, name)) is not None:
+                looks[name] = look
     return {
         "schema": 1,
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -189,7 +173,7 @@ def _manifest(planned: Plan, drawn: Drawn) -> dict[str, Any]:
         "attributes": {part.attribute.name: part.to_dict() for part in planned.attributes},
         "guarantee": planned.guarantee.to_dict(),
         "notes": list(planned.notes),
-        "custodian_notes": told,
+        "custodian_notes": [*_told(planned, drawn, expected, looks)],
         "audit": audited.to_dict(),
         "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
         **({"numeric_looks": looks} if looks else {}),
@@ -202,65 +186,32 @@ def _versions() -> Mapping[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in COMPONENTS}}
 
 
-def _of_cells_read(planned: Plan, measurements: Measurements) -> Iterator[str]:
-    """Say how many cells are none of the kind of their column, and what text looks like."""
-    for own in measurements.attributes:
-        if own.kinds is None or own.is_unknown:
-            continue
-        name, kind = own.attribute.name, own.attribute.kind
-        if not kind.is_numeric:
-            look = numeric_look_of(planned.table, name)
-            yield from _custodian({"text-look": look}, name=name, look=look)
-            continue
-        column = planned.prepared.column(planned.prepared.names.index(name)).untyped
-        counts = {} if column is None else dict(zip(CELLS, column.counts().tolist(), strict=True))
-        fit = {Kind.WHOLE, Kind.DECIMAL} if kind in {Kind.WHOLE, Kind.DECIMAL} else {kind}
-        odd = sum(n for what, n in counts.items() if isinstance(what, Kind) and what not in fit)
-        n_words = counts.get("word for nothing", 0)
-        for note, n in {"odd-cells": odd, "cells-with-words": n_words}.items():
-            cells = "1 cell" if n == 1 else f"{n:,} cells"
-            yield from _custodian({note: n}, name=name, kind=kind.value, cells=cells)
-
-
-def _of_units(planned: Plan, units: Units) -> Iterator[str]:
-    """Say which records were left out, and where what was declared one value a unit is not."""
-    n_all = planned.table.n_records + units.n_dropped
-    about = {"n_dropped": units.n_dropped, "n_all": n_all, "most": units.unit.max_rows}
-    yield from _custodian({"cut": units.n_dropped}, **about)
-    for attribute in (part.attribute for part in planned.attributes if part.attribute.of_unit):
-        n_units = units.differing(numbers_of_attribute(planned.table, attribute))
-        name = one_line(attribute.name)
-        yield from _custodian({"units-differ": n_units}, n_units=n_units, name=name)
-
-
-def _of_whole_records(part: PartPlan) -> Iterator[str]:
-    """Say how many records are released without a value, because one of theirs is missing."""
-    found = (getattr(own, "missing", None) for own in part.attributes)
-    masks = [mask for mask in found if mask is not None]
-    if not part.request.method.uses("blocks") or len(masks) < len(part.attributes):
-        return iter(())
-    n_empty, n_records = int(np.logical_and.reduce(masks).sum()), part.prepared.table.n_records
-    names = some_of(own.attribute.name for own in part.attributes)
-    return _custodian({"empty-records": n_empty}, n_empty=n_empty, n_records=n_records, names=names)
-
-
-def _of_cells(planned: Plan) -> Iterator[str]:
-    """Say what merging clusters of equal values cost, and how many cells come out exactly."""
+def _told(
+    planned: Plan,
+    drawn: Drawn,
+    expected: Mapping[str, Expectation],
+    looks: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield what the custodian is told: it depends on the data."""
+    if planned.units is not None:
+        yield from _of_units(planned, planned.units)
+    for one in planned.parts:
+        yield from _of_whole_records(one)
+    exact = n_cells = 0
     for part in planned.attributes:
+        exact, n_cells = exact + part.exact_cells, n_cells + part.n_cells
         if isinstance(part, CentroidPlan | Figures) and part.widening:
-            before, total = part.widening, part.total_squares or 1
-            squares = (before.squares_before, part.squares_within or 0.0)
-            yield from _custodian(
-                {"all-equal": part.total_squares == 0, "widened": part.total_squares != 0},
-                name=part.attribute.name,
-                before=before.clusters_before,
-                after=part.n_clusters,
-                lost_before=100 * squares[0] / total,
-                lost=100 * squares[1] / total,
-            )
-    exact = sum(part.exact_cells for part in planned.attributes)
-    cells = sum(part.n_cells for part in planned.attributes)
-    yield from _custodian({"exact-cells": exact}, exact=exact, cells=cells)
+            yield from _of_widening(part, part.widening)
+    if exact:
+        yield from _custodian({"exact-cells": exact}, cells=n_cells)
+    if expected and any(one.request.advised is not None for one in planned.parts):
+        yield from _custodian({"advised-error": True}, error=average(expected))
+    if drawn.measurements is not None:
+        yield from _of_cells_read(planned, drawn.measurements)
+    for name, look in looks.items():
+        yield from _custodian({"numeric-look": look}, name=name)
+    if any(entry.hopeless for entry in expected.values()):
+        yield from _of_hopeless(planned, expected)
 
 
 def _of_hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> Iterator[str]:
@@ -272,6 +223,56 @@ def _of_hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> Iterator
         for name, entry in expected.items()
         if entry.hopeless
     ]
-    keeps = kept_scope(planned) is not None
-    about = {"hopeless": worst and not keeps, "hopeless-advised": worst and keeps}
-    return _custodian(about, worst=some_of(worst))
+    advised = "" if kept_scope(planned) is None else "-advised"
+    return _custodian({f"hopeless{advised}": worst})
+
+
+def _of_cells_read(planned: Plan, measurements: Measurements) -> Iterator[str]:
+    """Say how many cells are none of the kind of their column, and what text looks like."""
+    for own in measurements.attributes:
+        if own.kinds is None or own.is_unknown:
+            continue
+        name, kind = own.attribute.name, own.attribute.kind
+        if not kind.is_numeric:
+            yield from _custodian({"text-look": numeric_look_of(planned.table, name)}, name=name)
+            continue
+        column = planned.prepared.column(planned.prepared.names.index(name)).untyped
+        counts = {} if column is None else dict(zip(CELLS, column.counts().tolist(), strict=True))
+        fit = {Kind.WHOLE, Kind.DECIMAL} if kind in {Kind.WHOLE, Kind.DECIMAL} else {kind}
+        odd = sum(n for what, n in counts.items() if isinstance(what, Kind) and what not in fit)
+        n_words = counts.get("word for nothing", 0)
+        for note, n in {"odd-cells": odd, "cells-with-words": n_words}.items():
+            cells = "1 cell" if n == 1 else f"{n:,} cells"
+            yield from _custodian({note: n and cells}, name=name, kind=kind.value)
+
+
+def _of_units(planned: Plan, units: Units) -> Iterator[str]:
+    """Say which records were left out, and where what was declared one value a unit is not."""
+    n_all = planned.table.n_records + units.n_dropped
+    yield from _custodian({"cut": units.n_dropped}, n_all=n_all, most=units.unit.max_rows)
+    for attribute in (part.attribute for part in planned.attributes if part.attribute.of_unit):
+        n_units = units.differing(numbers_of_attribute(planned.table, attribute))
+        yield from _custodian({"units-differ": n_units}, name=one_line(attribute.name))
+
+
+def _of_whole_records(part: PartPlan) -> Iterator[str]:
+    """Say how many records are released without a value, because one of theirs is missing."""
+    masks: list[Any] = [getattr(own, "missing", None) for own in part.attributes]
+    if any(mask is None for mask in masks) or not part.request.method.uses("blocks"):
+        return iter(())
+    n_empty, n_records = int(np.logical_and.reduce(masks).sum()), part.prepared.table.n_records
+    names = some_of(own.attribute.name for own in part.attributes)
+    return _custodian({"empty-records": n_empty}, n_records=n_records, names=names)
+
+
+def _of_widening(part: CentroidPlan | Figures, before: Widening) -> Iterator[str]:
+    """Say what merging clusters of equal values cost."""
+    total = part.total_squares
+    return _custodian(
+        {"widened" if total else "all-equal": True},
+        name=part.attribute.name,
+        before=before.clusters_before,
+        after=part.n_clusters,
+        lost_before=100 * before.squares_before / (total or 1),
+        lost=100 * (part.squares_within or 0.0) / (total or 1),
+    )
