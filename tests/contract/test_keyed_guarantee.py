@@ -3,6 +3,8 @@
 Releases of 0.2 in Spark were drawn so; `test_saved.py` reads the certificate of one.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 import microveil as mv
@@ -17,7 +19,7 @@ SHORT = "as far as nobody can tell ChaCha20 from chance (a computational claim)"
 
 def keyed(method="laplace", **more):
     planned = mv.plan(PEOPLE, method=method, **{**ASKED[method], **more})
-    return planned.claim, planned.claim.drawn_by_key()
+    return planned.claim, replace(planned.claim, randomness="keyed")
 
 
 def test_summary_line_and_page_say_that_the_claim_is_computational():
@@ -33,14 +35,10 @@ def test_summary_line_and_page_say_that_the_claim_is_computational():
 
 
 def test_of_a_new_table_the_jitter_alone_is_said_to_be_keyed():
-    """Its cuts and noise are of one stream there too; the statement says whose the jitter is."""
+    """The statement says whose the jitter is: its cuts and noise are of one stream there too."""
     asked = {**AGE, "method": "dp-synthetic", "epsilon": 50}
     claim = mv.plan({"AGE": np.arange(120)}, **asked).claim
-    by_key = claim.drawn_by_key()
-    (said,) = [note for note in by_key.remarks if note not in claim.remarks]
-    assert said.startswith("Cuts and noise on counts are drawn exactly")
-    assert "from an AES-256 stream" in said
-    assert "The jitter that spreads equal values before they are cut comes from a ChaCha20" in said
+    by_key = replace(claim, randomness="keyed")
     assert "The jitter that spread equal values" in by_key.statement()
     assert "What was drawn for a record" not in by_key.statement()
     assert "What was drawn for a record" in keyed()[1].statement()

@@ -296,7 +296,7 @@ def test_a_recipe_asks_for_units(written, tmp_path):
     path = tmp_path / "recipe.toml"
     path.write_text(recipe)
     plan = mv.plan(pl.read_csv(place / "people.csv"), recipe=path, epsilon=30, delta=0)
-    assert plan.guarantee.unit.to_dict() == {"column": "HOUSEHOLD", "max_rows": 3}
+    assert plan.guarantee.to_dict()["unit"] == {"column": "HOUSEHOLD", "max_rows": 3}
     assert plan.guarantee.n_records == 216
 
 

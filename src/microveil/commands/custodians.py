@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,7 @@ class ReleasedRequest:
     def check_claim(self, claimed: Guarantee) -> None:
         """Refuse a plan that promises other than the release does; a key may have drawn that."""
         if self.guarantee["randomness"] == "keyed":
-            claimed = claimed.drawn_by_key()
+            claimed = replace(claimed, randomness="keyed")
         if _held(claimed.to_dict()) != _held(self.guarantee):
             raise FileError(
                 f"{self.folder}",

@@ -2,8 +2,7 @@
 
 Every place that shows an epsilon (guarantee, summary, terminal, comparison, frontier, advice,
 reports) reads the conditions of the guarantee, and none derives them from a method's name. The
-words of ours stand in `conditions.toml`; a method may state others in its promise. Remarks that
-depend on the model or on the stream of randomness stand below.
+words of ours stand in `conditions.toml`; a method may state others in its promise.
 """
 
 import tomllib
@@ -31,15 +30,6 @@ FURTHER = {
     "can be compared with this one. Epsilons of individual differential privacy do not bound what "
     "two releases show together: a ledger of releases counts them and adds nothing up.",
 }
-IN_ONE_STREAM = "an AES-256 stream keyed by the operating system's randomness."
-KEYED = (
-    "a ChaCha20 stream for each record, keyed by the operating system's randomness and named by "
-    "the record's number."
-)
-# A key draws only the jitter of a new table; one stream draws its cuts and noise, as always.
-KEYED_JITTER = (
-    f"{IN_ONE_STREAM} The jitter that spreads equal values before they are cut comes from {KEYED}"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,15 +100,3 @@ def in_short(conditions: Sequence[Condition]) -> tuple[str, ...]:
     given = list(dict.fromkeys(own.short for own in conditions if own.is_given))
     left_out = dict.fromkeys(own.short for own in conditions if not own.is_given)
     return (*([f"with {enumerated(given)} of this table held"] if given else []), *left_out)
-
-
-def drawn_by_key(remarks: tuple[str, ...], *, is_synthetic: bool) -> tuple[str, ...]:
-    """Return remarks as those of a release where a key draws for each record."""
-    drawn = KEYED_JITTER if is_synthetic else KEYED
-    return tuple(remark.replace(IN_ONE_STREAM, drawn) for remark in remarks)
-
-
-def without_draws(remarks: tuple[str, ...], caveats: tuple[str, ...]) -> tuple[str, ...]:
-    """Return remarks as those of a release from a seed: without caveats, and without streams."""
-    streams = (IN_ONE_STREAM, KEYED)
-    return tuple(own for own in remarks if own not in caveats and not own.endswith(streams))

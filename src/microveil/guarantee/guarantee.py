@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from microveil.errors import FileError
 from microveil.guarantee.budget import exact_text, rounded_up, shown, six_digits
-from microveil.guarantee.condition import Condition, condition_of, drawn_by_key, in_short
+from microveil.guarantee.condition import Condition, in_short
 from microveil.guarantee.reading import fields_of, with_repeated_people
 from microveil.guarantee.terms import AttributeTerms, Model, PartTerms, Scope, Scopes, Unit
 from microveil.schema import Kind
@@ -137,38 +137,6 @@ class Guarantee:
             raise ValueError
         return cls(**with_repeated_people(fields))
 
-    def drawn_from_seed(self, remarks: tuple[str, ...]) -> "Guarantee":
-        """Return the guarantee of the same release where a seed draws it: nothing is covered.
-
-        Parameters
-        ----------
-        remarks : tuple of str
-            Those of such a release.
-        """
-        return replace(
-            self,
-            scopes=Scopes(),
-            parts=tuple(replace(part, scopes=Scopes()) for part in self.parts),
-            conditions=(condition_of("seeded"), *self.conditions),
-            randomness="seeded",
-            remarks=remarks,
-        )
-
-    def drawn_by_key(self) -> "Guarantee":
-        """Return the guarantee of the same release where a key draws for each record.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import microveil as mv
-        >>> people = {"SEX": np.array([True, False, True])}
-        >>> planned = mv.plan(people, method="pram", epsilon=1, attributes=["SEX"])
-        >>> planned.guarantee.drawn_by_key().provisos
-        ('as far as nobody can tell ChaCha20 from chance (a computational claim)',)
-        """
-        remarks = drawn_by_key(self.remarks, is_synthetic=self.is_synthetic)
-        return replace(self, randomness="keyed", remarks=remarks)
-
     @property
     def missing_codes(self) -> dict[str, tuple[int | float | str, ...]]:
         """The codes that stand in the release for why a cell is missing, by attribute."""
@@ -246,6 +214,12 @@ class Guarantee:
         """Return the guarantee as plain values, for JSON; `exact` says what floats round."""
         delta = None if self.epsilon is None else self.delta
         budget = {"epsilon": self.epsilon, "delta": delta, "rho": self.rho}
+        scopes, exact_scopes = self.scopes.to_dicts()
+        attributes, shares, kinds = {}, {}, {}
+        for terms in self.attributes:
+            attributes[terms.name] = terms.to_dict()
+            shares[terms.name] = exact_text(terms.share)
+            kinds[terms.name] = terms.kind.value
         return {
             "schema": 2,
             "method": self.method,
@@ -256,10 +230,10 @@ class Guarantee:
             "model": self.model.value,
             **{name: shown(number) for name, number in budget.items()},
             "k": self.k,
-            "unit": self.unit.to_dict(),
-            "scopes": self.scopes.to_dict(),
+            "unit": asdict(self.unit),
+            "scopes": scopes,
             "conditions": [own.to_dict() for own in self.conditions],
-            "attributes": {terms.name: terms.to_dict() for terms in self.attributes},
+            "attributes": attributes,
             **({"parts": [part.to_dict() for part in self.parts]} if self.parts else {}),
             "randomness": self.randomness,
             "kept": list(self.kept),
@@ -268,10 +242,10 @@ class Guarantee:
             **({"synthetic": True} if self.is_synthetic else {}),
             "exact": {
                 **{name: exact_text(number) for name, number in budget.items()},
-                "scopes": self.scopes.exact(),
-                "shares": {terms.name: exact_text(terms.share) for terms in self.attributes},
+                "scopes": exact_scopes,
+                "shares": shares,
             },
-            "kinds": {terms.name: terms.kind.value for terms in self.attributes},
+            "kinds": kinds,
         }
 
     def summary(self) -> str:

@@ -152,7 +152,8 @@ class Scopes:
     row: Cover = Cover()
 
     def __getitem__(self, scope: Scope | str) -> Cover:
-        return self.by_scope[Scope(scope)]
+        cover: Cover = getattr(self, Scope(scope).value)
+        return cover
 
     @property
     def by_scope(self) -> Mapping[Scope, Cover]:
@@ -166,22 +167,21 @@ class Scopes:
 
     def strongest_at(self, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Scope | None:
         """Return the scope that looks at most among those that keep a budget; None if none does."""
-        kept = (scope for scope in reversed(EVERY_SCOPE) if self[scope].keeps(epsilon, delta))
-        return next(kept, None)
+        for scope in reversed(EVERY_SCOPE):
+            if self[scope].keeps(epsilon, delta):
+                return scope
+        return None
 
-    def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return the scopes as plain values."""
-        return {
-            scope.value: {"covered": own.covered, "epsilon": own.epsilon, "delta": own.delta}
-            for scope, own in self.by_scope.items()
-        }
-
-    def exact(self) -> dict[str, dict[str, str | None]]:
-        """Return epsilons and deltas as text, in whole fractions."""
-        return {
-            scope.value: {"epsilon": exact_text(own.exact_epsilon), "delta": str(own.exact_delta)}
-            for scope, own in self.by_scope.items()
-        }
+    def to_dicts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the scopes as plain values, and their numbers as text, in whole fractions."""
+        plain, exact = {}, {}
+        for scope in EVERY_SCOPE:
+            own = self[scope]
+            said = {"covered": own.covered, "epsilon": own.epsilon, "delta": own.delta}
+            plain[scope.value] = said
+            text = {"epsilon": exact_text(own.exact_epsilon), "delta": str(own.exact_delta)}
+            exact[scope.value] = text
+        return plain, exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,10 +218,6 @@ class Unit:
         """Return what a unit spends where a draw spends a share of a pure epsilon."""
         return None if share is None else share * self.draws(of_unit=of_unit)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the unit as plain values."""
-        return {"column": self.column, "max_rows": self.max_rows}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeTerms:
@@ -252,21 +248,22 @@ class AttributeTerms:
     ) -> "AttributeTerms":
         """Take of an attribute what may be published."""
         kind, from_data = attribute.kind, attribute.resolution_from_data
-        is_date = kind is Kind.DATE
+        source, reasons = attribute.domain_source, attribute.reasons
+        if kind is Kind.DATE:
+            reasons = tuple(
+                written(Fraction(code), kind) if isinstance(code, int) else code for code in reasons
+            )
         return cls(
             name=attribute.name,
             # Whether numbers have decimals is read from the data where their resolution is.
             kind=Kind.DECIMAL if from_data and kind is Kind.WHOLE else kind,
             method=method,
             share=share,
-            domain=None if attribute.domain_source is Source.DATA else attribute.written_domain,
-            domain_source=attribute.domain_source,
+            domain=None if source is Source.DATA else attribute.written_domain,
+            domain_source=source,
             resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
             resolution_source=attribute.resolution_source,
-            reasons=tuple(
-                written(Fraction(code), kind) if is_date and isinstance(code, int) else code
-                for code in attribute.reasons
-            ),
+            reasons=reasons,
             transition=transition,
             of_unit=attribute.of_unit,
         )
@@ -305,20 +302,21 @@ class AttributeTerms:
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values, without what few attributes have."""
         rows = self.transition
-        rare = {
-            "missing_codes": list(self.reasons),
-            "transition": [*map(list, rows)] if isinstance(rows, tuple) else rows,
-            "of_unit": self.of_unit,
-        }
-        return {
+        plain: dict[str, Any] = {
             "method": self.method,
             "share": None if self.share is None else float(self.share),
             "domain": None if self.domain is None else list(self.domain),
             "domain_source": self.domain_source.value,
             "resolution": self.resolution,
             "resolution_source": self.resolution_source.value,
-            **{name: value for name, value in rare.items() if value},
         }
+        if self.reasons:
+            plain["missing_codes"] = list(self.reasons)
+        if rows:
+            plain["transition"] = [*map(list, rows)] if isinstance(rows, tuple) else rows
+        if self.of_unit:
+            plain["of_unit"] = True
+        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +341,7 @@ class PartTerms:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values."""
+        scopes, exact = self.scopes.to_dicts()
         return {
             "attributes": list(self.attributes),
             "method": self.method,
@@ -352,9 +351,9 @@ class PartTerms:
             "model": self.model.value,
             "epsilon": shown(self.epsilon),
             "k": self.k,
-            "scopes": self.scopes.to_dict(),
+            "scopes": scopes,
             "shuffle": self.shuffle,
-            "exact": {"epsilon": exact_text(self.epsilon), "scopes": self.scopes.exact()},
+            "exact": {"epsilon": exact_text(self.epsilon), "scopes": exact},
         }
 
 

@@ -10,7 +10,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -207,7 +207,7 @@ class Recording:
             },
             "kept": len(promised.kept),
             "input": ledger.digest(self.sha256),
-            **({"unit": promised.unit.to_dict()} if of_unit else {}),
+            **({"unit": asdict(promised.unit)} if of_unit else {}),
         }
 
 

@@ -22,8 +22,8 @@ from microveil.guarantee import (
     Scopes,
 )
 from microveil.guarantee.budget import added_up
-from microveil.guarantee.condition import condition_of, without_draws
-from microveil.protect.notes import Promised, remarks_of
+from microveil.guarantee.condition import condition_of
+from microveil.protect.notes import IN_ONE_STREAM, Promised, remarks_of
 from microveil.protect.parts import Whole
 from microveil.protect.plan import PartPlan
 from microveil.protect.request import Advised
@@ -92,8 +92,16 @@ def in_force(claim: Guarantee, parts: Sequence[PartPlan], whole: Whole | None = 
         return claim
     names = [""] if whole is None else [f"{part.named}: " for part in whole.parts]
     named = zip(names, parts, strict=True)
-    caveats = tuple(f"{name}{own}" for name, one in named for own in one.promise.caveats)
-    return claim.drawn_from_seed(without_draws(claim.remarks, caveats))
+    caveats = {f"{name}{own}" for name, one in named for own in one.promise.caveats}
+    remarks = (own for own in claim.remarks if own not in caveats)
+    return replace(
+        claim,
+        scopes=Scopes(),
+        parts=tuple(replace(part, scopes=Scopes()) for part in claim.parts),
+        conditions=(condition_of("seeded"), *claim.conditions),
+        randomness="seeded",
+        remarks=tuple(own for own in remarks if not own.endswith(IN_ONE_STREAM)),
+    )
 
 
 def _described(one: Promised) -> dict[str, Any]:

@@ -14,7 +14,7 @@ bounds the loss, whatever is looked at.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -119,20 +119,14 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values."""
-        return {
-            "attributes": {
-                name: {
-                    "share": None if entry.share is None else float(entry.share),
-                    "vector_scope": entry.vector_scope,
-                    "exact_cells": entry.exact_cells,
-                    "clusters": entry.clusters,
-                    **({"method": self.methods[name]} if self.methods else {}),
-                }
-                for name, entry in self.attributes.items()
-            },
-            "vector_scope": self.vector_scope,
-            **({} if self.accounted is None else {"accounted": self.accounted.to_dict()}),
-        }
+        attributes: dict[str, dict[str, Any]] = {}
+        for name, entry in self.attributes.items():
+            attributes[name] = asdict(entry)
+            attributes[name]["share"] = None if entry.share is None else float(entry.share)
+            if self.methods:
+                attributes[name]["method"] = self.methods[name]
+        plain = {"attributes": attributes, "vector_scope": self.vector_scope}
+        return plain if self.accounted is None else plain | {"accounted": self.accounted.to_dict()}
 
     def to_text(self) -> str:
         """Return the audit as a table for a terminal."""
@@ -203,9 +197,10 @@ def audit_of(planned: Plan) -> Audit:
             clusters=part.n_clusters,
         )
 
-    entries = in_threads(audited, parts, 0, sum(part.n_clusters for part in parts))
+    names = [part.attribute.name for part in parts]
+    entries = in_threads(audited, parts, 0, sum([part.n_clusters for part in parts]))
     return Audit(
-        attributes={part.attribute.name: entry for part, entry in zip(parts, entries, strict=True)},
+        attributes=dict(zip(names, entries, strict=True)),
         conditions=claim.conditions,
         unit=Unit() if claim.has_clusters else claim.unit,
         methods={terms.name: terms.method for terms in claim.attributes} if claim.parts else {},

@@ -142,7 +142,7 @@ def expectations(planned: Plan) -> dict[str, Expectation]:
         )
 
     parts = planned.attributes
-    found = in_threads(of_one, parts, 0, sum(part.n_clusters for part in parts))
+    found = in_threads(of_one, parts, 0, sum([part.n_clusters for part in parts]))
     by_part = zip(parts, found, strict=True)
     return {part.attribute.name: entry for part, entry in by_part if entry is not None}
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from microveil.guarantee import Guarantee, Model
-from microveil.guarantee.condition import FURTHER, IN_ONE_STREAM
+from microveil.guarantee.condition import FURTHER
 from microveil.methods import METHODS, Promise
 from microveil.methods.expected_pairs import ExpectedPairs
 from microveil.methods.synthetic import DEEP_ENOUGH
@@ -32,6 +32,7 @@ WORDS: dict[str, dict[str, str]] = tomllib.loads(
 REPORTED_RECORDS = 50_000
 # Chance that a label of somebody alone is shown, all people together, from which it is warned of.
 LARGE_AT_LARGE = Fraction(1, 100)
+IN_ONE_STREAM = "an AES-256 stream keyed by the operating system's randomness."
 # Under these a new table would not cover rows either, and they say so themselves.
 OF_A_LOOK = frozenset({"bounds", "categories", "resolution", "columns-chosen"})
 

@@ -98,7 +98,14 @@ def write_release(
     folder, form = Path(folder), named_format(format)
     self.manifest.to_dict()  # before any file
     measurements = _publishable_measurements(self) if with_measurements else None
-    recording = _recording(self, folder, ledger)
+    recording, is_escaped = _recording(self, folder, ledger), escape_formulas and form.is_text
+    published = {
+        "guarantee.json": self.guarantee.to_dict(),
+        "guarantee.md": self.guarantee.statement(),
+        SCHEMA_FILE: _said_beside(self.schema, form, is_escaped=is_escaped),
+        "measurements.json": measurements,
+        "margins.json": measurements and self.margins().to_dict(),
+    }
     data = _to_write(self.data, form, (text, into, escape_formulas or None))
     if into is not None:
         data = collected(data)
@@ -106,33 +113,17 @@ def write_release(
     def fill(public: Path, custodian: Path) -> None:
         progress("writing the table")
         path = public / f"data{form.suffixes[0]}"
-        is_escaped = escape_formulas and form.is_text
-        output = {
-            "name": path.name,
-            "sha256": _write_table(self, data, path, form, text, escaped=escape_formulas),
-            **({"formulas": "escaped"} if is_escaped else {}),
-            **({} if table is None else {"table": table}),
-        }
+        digest = _write_table(self, data, path, form, text, escaped=escape_formulas)
+        output: dict[str, Any] = {"name": path.name, "sha256": digest}
+        if is_escaped:
+            output["formulas"] = "escaped"
+        if table is not None:
+            output["table"] = table
         counted = None if recording is None else recording.expected()
         manifest = self.manifest.with_entries(output=output, ledger=counted)
         page = report(replace(self, manifest=manifest)) if callable(report) else report
-        contents = {
-            public / "guarantee.json": self.guarantee.to_dict(),
-            public / SCHEMA_FILE: _said_beside(self.schema, form, is_escaped=is_escaped),
-            public / "measurements.json": measurements,
-            public / "margins.json": measurements and self.margins().to_dict(),
-            custodian / "manifest.json": manifest.to_dict(),
-        }
-        pages = {
-            place: json.dumps(own, indent=2, ensure_ascii=False) + "\n"
-            for place, own in contents.items()
-            if own is not None
-        }
-        pages[public / "guarantee.md"] = self.guarantee.statement()
-        for place, own in ((public, public_report), (custodian, page)):
-            pages |= {} if own is None else {place / "report.html": own}
-        for place, own in pages.items():
-            place.write_text(own, encoding="utf-8", newline="\n")
+        _write_pages(custodian, {"manifest.json": manifest.to_dict(), "report.html": page})
+        _write_pages(public, {**published, "report.html": public_report})
 
     told: list[str] = []  # once the release is announced, what an error has to say of it
     try:
@@ -148,6 +139,15 @@ def write_release(
         if not told:
             raise
         raise FileError(error.place, f"{error.rule}; {told[0]}", error.remedy) from None
+
+
+def _write_pages(folder: Path, pages: Mapping[str, Any]) -> None:
+    """Write pages that there are, and plain values as JSON, by the names of their files."""
+    for name, page in pages.items():
+        if page is not None:
+            is_text = isinstance(page, str)
+            written = page if is_text else json.dumps(page, indent=2, ensure_ascii=False) + "\n"
+            (folder / name).write_text(written, encoding="utf-8", newline="\n")
 
 
 def refuse_measurements(method: str, *, is_synthetic: bool, is_seeded: bool) -> None:
