@@ -121,16 +121,6 @@ class Categories:
         words = tuple(value for value in self.values if isinstance(value, str))
         return words or None
 
-    @property
-    def n_categories(self) -> int:
-        """How many categories there are."""
-        return len(self.values)
-
-    @property
-    def grid_bounds(self) -> tuple[int, int]:
-        """The first position and the last."""
-        return 0, len(self.values) - 1
-
     def positions(self, numbers: Cells) -> NDArray[np.int64]:
         """Find numbers in a list of numbers: their positions, -1 where they are not in it."""
         listed = np.array([int(value) for value in self.values], dtype=np.int64)
@@ -141,7 +131,7 @@ class Categories:
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what stands at positions: the numbers; of text the positions themselves."""
-        inside = np.clip(positions, *self.grid_bounds)
+        inside = np.clip(positions, 0, len(self.values) - 1)
         if self.words is not None:
             return inside
         return np.array([int(value) for value in self.values], dtype=np.int64)[inside]
@@ -263,30 +253,22 @@ class Attribute:
         return self.domain.source
 
     @property
-    def bounds_from_data(self) -> bool:
-        """Whether its bounds were read from the data."""
-        return self.bounds is not None and self.bounds.source is Source.DATA
-
-    @property
-    def categories_from_data(self) -> bool:
-        """Whether its list of categories was read from the data."""
-        return self.categories is not None and self.categories.source is Source.DATA
-
-    @property
-    def resolution_from_data(self) -> bool:
-        """Whether its grid was read from the data."""
-        return self.resolution_source is Source.DATA
-
-    @property
-    def read_from_data(self) -> bool:
-        """Whether bounds, categories or grid were read from the data."""
-        return self.bounds_from_data or self.categories_from_data or self.resolution_from_data
+    def from_data(self) -> tuple[str, ...]:
+        """Which of its bounds, categories and resolution were read from the data."""
+        found = []
+        if self.domain is not None and self.domain.source is Source.DATA:
+            found.append("categories" if isinstance(self.domain, Categories) else "bounds")
+        if self.resolution_source is Source.DATA:
+            found.append("resolution")
+        return (*found,)
 
     @property
     def grid_bounds(self) -> tuple[int, int] | None:
         """The domain in grid units, widened outwards to whole ones; None without one."""
-        if self.domain is None or isinstance(self.domain, Categories):
-            return None if self.domain is None else self.domain.grid_bounds
+        if self.domain is None:
+            return None
+        if isinstance(self.domain, Categories):
+            return 0, len(self.domain.values) - 1
         return (
             math.floor(self.domain.lower / self.resolution),
             math.ceil(self.domain.upper / self.resolution),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from microveil import partition
 from microveil.errors import MicroveilError
-from microveil.partition.runs import by_rank
+from microveil.partition.ranking import by_rank
 from reference import ranking as plain
 
 ranking = importlib.import_module("microveil.partition.ranking")

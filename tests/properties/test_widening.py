@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.partition import ranking_sizes
-from microveil.partition.runs import widened_sizes
+from microveil.partition.ranking import widened_sizes
 from reference import widening as plain
 
 ROUNDING = Fraction(1, 2**40)

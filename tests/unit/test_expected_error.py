@@ -135,7 +135,7 @@ def released(sums, sensitivities, share, bounds, run, *, isotonic):
     sizes = np.full(len(sums), 5)
     grid = noise_grid("A", share, 5, bounds, bounds)
     source = RandomSource.seeded(run)
-    steps = grid.scales(sensitivities)
+    steps = sensitivities * grid.unit
     means = perturbed_means(sums, sizes, steps, grid, source, rounded=not isotonic)
     scales = steps / sizes / 2.0**grid.bits
     return (np.rint(in_order(means, scales)) if isotonic else means), scales

@@ -260,9 +260,8 @@ def _description(
     }
     # JSON does not know a mapping that was read from the data from one that was declared.
     read = {
-        "bounds": [own.name for own in prepared.attributes if own.bounds_from_data],
-        "categories": [own.name for own in prepared.attributes if own.categories_from_data],
-        "resolution": [own.name for own in prepared.attributes if own.resolution_from_data],
+        what: [own.name for own in prepared.attributes if what in own.from_data]
+        for what in ("bounds", "categories", "resolution")
     }
     if any(read.values()):
         described["read_from_data"] = {what: names for what, names in read.items() if names}

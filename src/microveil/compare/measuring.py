@@ -68,7 +68,7 @@ class Records:
             if not one.kind.is_ranked:
                 codes[one.name] = own = column.values.astype(np.intp)
                 if column.missing is not None and one.categories is not None:
-                    own[column.missing] = one.categories.n_categories
+                    own[column.missing] = len(one.categories.values)
         numbers = AttributeMatrix(numbers=ranked)[:] if ranked else np.empty((n_records, 0))
         return cls(numbers=numbers, codes=codes)
 

@@ -247,7 +247,7 @@ class AttributeTerms:
         transition: Transition | None = None,
     ) -> "AttributeTerms":
         """Take of an attribute what may be published."""
-        kind, from_data = attribute.kind, attribute.resolution_from_data
+        kind, from_data = attribute.kind, "resolution" in attribute.from_data
         source, reasons = attribute.domain_source, attribute.reasons
         if kind is Kind.DATE:
             reasons = tuple(

@@ -37,10 +37,8 @@ def epsilon_scopes(
     cluster: Fraction | float | None, vector: Fraction | float | None, row: Fraction | float | None
 ) -> Scopes:
     """Make scopes of their epsilons, None where not covered."""
-    covers = (
-        Cover() if epsilon is None else Cover.of(epsilon) for epsilon in (cluster, vector, row)
-    )
-    return Scopes(**dict(zip(("cluster", "vector", "row"), covers, strict=True)))
+    found = {"cluster": cluster, "vector": vector, "row": row}
+    return Scopes(**{name: Cover.of(own) for name, own in found.items() if own is not None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,30 +137,19 @@ class Setting:
         return sum(self.shares, Fraction(0))
 
     @property
+    def read_from_data(self) -> bool:
+        """Whether a public figure of the mechanism was read from the data."""
+        return any(one.from_data for one in self.attributes)
+
+    @property
     def most_clusters(self) -> int:
         """The most clusters that an attribute can have."""
         return max(1, self.choices.n_records // self.choices.k)
 
     @property
-    def read_from_data(self) -> bool:
-        """Whether a public figure of the mechanism was read from the data."""
-        return any(one.read_from_data for one in self.attributes)
-
-    @property
     def model(self) -> Model:
         """Differential privacy, or individual where a public figure was read from the data."""
         return Model.INDIVIDUAL if self.read_from_data else Model.DIFFERENTIAL_PRIVACY
-
-    @property
-    def unlinked(self) -> bool:
-        """Whether no row joins what one attribute shows to what another one does.
-
-        Either each attribute is shuffled by itself, or there is one alone and its rows are
-        shuffled: what is released is then a function of each attribute's centroids and sizes.
-        """
-        alone = self.shuffle is not None and len(self.shares) == 1
-        apart = self.shuffle == "columns" and not self.read_from_data
-        return (alone or apart) and not self.keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,8 +192,15 @@ def promise_epsilon(
     conditions: tuple[Condition, ...] = (),
     caveats: tuple[str, ...] = (),
 ) -> Promise:
-    """Promise the budget at cluster scope, another at vector scope, and that of unlinked rows."""
-    row = vector if setting.unlinked else None
+    """Promise the budget at cluster scope, another at vector scope, and that of unlinked rows.
+
+    No row joins what one attribute shows to what another one does where each is shuffled by
+    itself, or one is alone and its rows are: what is released is then a function of each
+    attribute's centroids and sizes.
+    """
+    alone = setting.shuffle is not None and len(setting.shares) == 1
+    apart = setting.shuffle == "columns" and not setting.read_from_data
+    row = vector if (alone or apart) and not setting.keeps else None
     return Promise(
         model=model or setting.model,
         epsilon=setting.epsilon,

@@ -31,7 +31,7 @@ from microveil.noise.noise import (
 )
 from microveil.noise.sensitivity import winsorised_sum
 from microveil.partition import Partition
-from microveil.partition.runs import Clusters, Runs, Widening
+from microveil.partition.ranking import Clusters, Runs, Widening
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers
 
@@ -242,11 +242,12 @@ class RankedSteps:
 
     def __call__(self, columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan]:
         """Partition, represent and scale each attribute by itself."""
-        return [self._planned(column, choices) for column in columns]
-
-    def _planned(self, column: GridColumn, choices: Choices) -> CentroidPlan:
-        partition, clusters = self.partition(column.values, column.attribute, choices)
-        return _placed(self.of_clusters(clusters, column.attribute, choices), column, partition)
+        plans = []
+        for column in columns:
+            partition, clusters = self.partition(column.values, column.attribute, choices)
+            plan = self.of_clusters(clusters, column.attribute, choices)
+            plans.append(_placed(plan, column, partition))
+        return plans
 
     def of_clusters(
         self, clusters: Clusters, attribute: Attribute, choices: Choices
@@ -305,7 +306,7 @@ def centroid_plan(
             room=noise.room,
         )
         if noise.scales is None:
-            scales = grid.scales(np.asarray(noise.sensitivities))
+            scales = noise.sensitivities * grid.unit
         else:
             scales = _rounded_up(attribute, noise.scales, grid)
     return CentroidPlan(

@@ -37,7 +37,7 @@ from microveil.noise.sensitivity import (
     plain_shifts,
     winsorised_shifts,
 )
-from microveil.partition.runs import Clusters, Runs, by_rank, lone_records
+from microveil.partition.ranking import Clusters, Runs, by_rank, lone_records
 from microveil.schema import Attribute
 
 Whole = NDArray[np.int64]

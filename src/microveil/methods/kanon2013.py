@@ -44,6 +44,7 @@ from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.noise.joint_shifts import JointShifts, joint_shifts, least_scales, worst_loss
 from microveil.noise.sensitivity import global_sensitivity, local_sensitivity
 from microveil.partition import Partition
+from microveil.schema import Source
 from microveil.table import GridColumn
 
 # How many times J widths over the share a scale by vector sensitivity may be.
@@ -242,7 +243,7 @@ def _promise_numbers(setting: Setting) -> Promise:
     of_one_block = setting.shuffle == "rows" and len(setting.choices["blocks"]) == 1
     unlinked = (of_one_block or setting.shuffle == "columns") and not setting.keeps
     source = "this project, on the clusters of KANON-2013" if by_vector else None
-    if any(one.bounds_from_data or one.categories_from_data for one in setting.attributes):
+    if any(one.domain_source is Source.DATA for one in setting.attributes):
         vector, caveats, source = None, (_BOUNDS_FROM_DATA, *caveats), None
     return Promise(
         model=Model.INDIVIDUAL if by_vector else setting.model,

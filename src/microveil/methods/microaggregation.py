@@ -22,7 +22,7 @@ from microveil.methods.centroids import RankedSteps, joint_centroids, means
 from microveil.methods.idp2025 import individual_ranking
 from microveil.methods.planned import SinglePlan
 from microveil.partition import Partition, optimal_sizes
-from microveil.partition.runs import Runs, runs
+from microveil.partition.ranking import Runs, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
-from microveil.partition.runs import Widening
+from microveil.partition.ranking import Widening
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.table import GridColumn, Numbers, Reasons

@@ -29,7 +29,7 @@ from microveil.methods.centroids import (
 from microveil.methods.idp2025 import global_noise, individual_ranking, promise_dp_um
 from microveil.noise.sensitivity import global_sensitivity
 from microveil.partition import Partition, noise_aware_sizes, optimal_sizes
-from microveil.partition.runs import Runs, runs
+from microveil.partition.ranking import Runs, runs
 from microveil.schema import Attribute
 from microveil.table import GridColumn
 

@@ -27,7 +27,7 @@ from microveil.methods.centroids import Noise, RankedSteps, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK, widened_by_rank
 from microveil.noise.sensitivity import least_vector_scales, winsorised_shifts
 from microveil.partition import vector_aware_sizes
-from microveil.partition.runs import Clusters, Runs, runs
+from microveil.partition.ranking import Clusters, Runs, runs
 from microveil.schema import Attribute
 
 

@@ -94,8 +94,7 @@ class RandomSource:
 
     def spawn(self, count: int) -> list["RandomSource"]:
         """Return independent streams, keyed by this stream's next words: one per thread."""
-        keys = (self.words(KEY_BYTES // 8).tobytes() for _ in range(count))
-        return [RandomSource(key) for key in keys]
+        return [RandomSource(self.words(KEY_BYTES // 8).tobytes()) for _ in range(count)]
 
 
 def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64]:
@@ -187,10 +186,6 @@ class NoiseGrid:
     lower: int
     upper: int
 
-    def scales(self, sensitivities: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the scale of the noise on each sum, in steps: never below what is due."""
-        return sensitivities * self.unit
-
 
 def noise_grid(
     name: str,
@@ -213,19 +208,23 @@ def noise_grid(
     NoiseGrid(bits=17, unit=1310720, lower=0, upper=120)
     """
     # The least number of bits with 2**bits / share of 2**fine or more.
-    bits = max(0, _ceil((1 << (FINE if bounds else COARSE)) * share) - 1).bit_length()
+    bits = max(0, math.ceil((1 << (FINE if bounds else COARSE)) * share) - 1).bit_length()
+    times = room * SENSITIVITY_IN_WIDTHS
     if bounds:
         lower, upper = bounds
-        bits = next(
-            (b for b in range(bits, -1, -1) if _fits(b, share, largest_cluster, bounds, room)),
-            -1,
-        )
+        width = upper - lower
+        # As many bits as leave room for the largest sums and the widest noise.
+        while bits >= 0 and (
+            (largest_cluster * width) << bits > 1 << ROOM
+            or times * width * math.ceil((1 << bits) / share) > LARGEST_SCALE
+        ):
+            bits -= 1
     else:
         bits = min(bits, ROOM - 2 - largest_cluster.bit_length())
         upper = (1 << (ROOM - 2 - bits)) // largest_cluster
         lower = -upper
-    unit = _ceil((1 << max(bits, 0)) / share)
-    scale = room * SENSITIVITY_IN_WIDTHS * (values[1] - values[0]) * unit
+    unit = math.ceil((1 << max(bits, 0)) / share)
+    scale = times * (values[1] - values[0]) * unit
     largest_sum = largest_cluster * max(abs(lower), abs(upper))
     inside = lower <= values[0] and values[1] <= upper
     if bits < 0 or not inside or max(scale, unit, largest_sum) > LARGEST_SCALE:
@@ -236,18 +235,6 @@ def noise_grid(
             "a larger epsilon",
         )
     return NoiseGrid(bits=bits, unit=unit, lower=lower, upper=upper)
-
-
-def _fits(
-    bits: int, share: Fraction, largest_cluster: int, bounds: tuple[int, int], room: int
-) -> bool:
-    width = bounds[1] - bounds[0]
-    scale = room * SENSITIVITY_IN_WIDTHS * width * _ceil((1 << bits) / share)
-    return (largest_cluster * width) << bits <= 1 << ROOM and scale <= LARGEST_SCALE
-
-
-def _ceil(value: Fraction) -> int:
-    return -((-value.numerator) // value.denominator)
 
 
 def perturbed_means(

@@ -8,8 +8,14 @@ array([1, 0, 0, 1])
 from microveil.partition.intervals import Intervals, intervals
 from microveil.partition.mdav import insensitive_mdav, mdav, v_mdav
 from microveil.partition.optimal import noise_aware, noise_aware_sizes, optimal, optimal_sizes
-from microveil.partition.ranking import Partition, rank_order, ranking, ranking_sizes, singletons
-from microveil.partition.runs import widened_sizes
+from microveil.partition.ranking import (
+    Partition,
+    rank_order,
+    ranking,
+    ranking_sizes,
+    singletons,
+    widened_sizes,
+)
 from microveil.partition.vector_search import vector_aware, vector_aware_sizes
 
 __all__ = [

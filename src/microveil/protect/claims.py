@@ -214,9 +214,7 @@ def _marked(decided: Sequence[Promised]) -> Mapping[str, list[str]]:
         for own in attributes:
             holds = {
                 **of_all,
-                "bounds": own.bounds_from_data,
-                "categories": own.categories_from_data,
-                "resolution": own.resolution_from_data,
+                **dict.fromkeys(own.from_data, True),
                 "missing-reasons": of_all["missing-cells"] and own.reasons,
             }
             for name, is_so in holds.items():

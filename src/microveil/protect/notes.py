@@ -209,9 +209,9 @@ def _of_part(part: PartPlan) -> dict[str, object]:
     learns = False
     for own in part.attributes:
         attribute = own.attribute
-        if attribute.bounds_from_data:
+        if "bounds" in attribute.from_data:
             bounds.append(attribute.name)
-        if attribute.categories_from_data:
+        if "categories" in attribute.from_data:
             categories.append(attribute.name)
         if isinstance(own, OneWayPlan):  # of a new table
             learns = learns or attribute.is_learnt

@@ -20,20 +20,12 @@ class PartPlan:
     """What one method does and promises: of the whole release, or of its part."""
 
     prepared: Prepared
+    request: Request
     attributes: tuple[AttributePlan, ...]
+    protected: tuple[Attribute, ...]  # that are planned
     synthetic: SyntheticPlan | None  # of a new table, whose attributes are drawn together
     promise: Promise  # of the method, as asked for
     pairs: ExpectedPairs | None = None  # how many pairs of attributes a new table can measure
-
-    @property
-    def request(self) -> Request:
-        """What was asked for."""
-        return self.prepared.request
-
-    @property
-    def protected(self) -> list[Attribute]:
-        """The attributes that are planned."""
-        return [part.attribute for part in self.attributes]
 
     @property
     def singles(self) -> tuple[SinglePlan, ...]:

@@ -64,7 +64,7 @@ def plan_attributes(prepared: Prepared, choices: Choices, draw: Draw | None) -> 
     request, numbers = prepared.request, range(len(prepared.attributes))
     n_records = prepared.table.n_records
     n_values, at_once = len(numbers) * n_records, None
-    if takes_one_by_one(request):
+    if one_by_one := takes_one_by_one(request):
         columns = plans = None
         at_once = columns_at_once(n_records, request.memory) if n_values > FEW_VALUES else 1
     else:
@@ -87,7 +87,7 @@ def plan_attributes(prepared: Prepared, choices: Choices, draw: Draw | None) -> 
             return plan
         draw(plan)
         # What is said of isotonic regression, and of whole records, needs the plans themselves.
-        return plan if request.isotonic or not takes_one_by_one(request) else Figures.of(plan)
+        return plan if request.isotonic or not one_by_one else Figures.of(plan)
 
     return in_threads(planned, numbers, n_values, at_once=at_once)
 
@@ -118,7 +118,7 @@ def plan_of(prepared: Prepared, draw: Draw | None = None) -> Plan:
         zip(prepared.whole.parts, prepared.each, strict=True), 1
     ):
         # What was read from the data is seen of each part, beside those of the others.
-        looked = any(own.read_from_data for own in columns.attributes)
+        looked = any(own.from_data for own in columns.attributes)
         is_apart = columns.request.shuffle is not None and not looked
         with in_part(number, one):
             parts.append(plan_part(columns, draw, joined=not is_apart))
@@ -154,7 +154,9 @@ def plan_part(
     shares = [(own.attribute, own.share) for own in attributes]
     return PartPlan(
         prepared=prepared,
+        request=request,
         attributes=tuple(attributes),
+        protected=tuple(attribute for attribute, _ in shares),
         synthetic=synthetic,
         promise=_promise(request, shares, choices, joined=joined),
         pairs=pairs,
@@ -246,40 +248,30 @@ def check_scope(promise: Promise, request: Request) -> None:
 
 def choices_of(names: list[str], n_records: int, request: Request) -> Choices:
     """Return what a request leaves to its method, of the attributes that it protects."""
+    unit, shares = request.protected_unit, dict[str, Fraction]()
+    if request.epsilon is not None and "epsilon" in request.method.needs:
+        # A matrix of the user's own spends what it spends. What may be spent on one draw is a
+        # unit's so many times (group privacy of pure epsilons), but of an attribute that is one
+        # value a unit, and drawn once.
+        matrices = (request["matrix"] or {}) if request.method.uses("matrix") else {}
+        sharing = [name for name in names if isinstance(matrices.get(name, ""), str)]
+        of_epsilon = split(request.epsilon, sharing, request.budget) if sharing else {}
+        for name, share in of_epsilon.items():
+            shares[name] = share / unit.draws(of_unit=name in request.unit_attributes)
     return Choices(
         k=request.k,
-        shares=_shares(names, request),
+        shares=shares,
         exact_cells=request.exact_cells,
         isotonic=request.isotonic,
         own=request.choices(names),
         n_records=n_records,
         epsilon=request.epsilon,
         delta=request.delta,
-        max_rows=request.protected_unit.max_rows,
+        max_rows=unit.max_rows,
         budget=request.budget,
         protects_missing=request.missing == "protect",
         unit=request.counted,
     )
-
-
-def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
-    """Split epsilon over the attributes that have no transition matrix of their own.
-
-    What may be spent on one draw: a unit's so many times (group privacy of pure epsilons), but of
-    an attribute that is one value a unit, and drawn once.
-    """
-    if request.epsilon is None or "epsilon" not in request.method.needs:
-        return {}
-    matrices = request["matrix"] if request.method.uses("matrix") else None
-    own = {name for name, given in (matrices or {}).items() if not isinstance(given, str)}
-    sharing = [name for name in names if name not in own]
-    if not sharing:
-        return {}
-    unit = request.protected_unit
-    return {
-        name: share / unit.draws(of_unit=name in request.unit_attributes)
-        for name, share in split(request.epsilon, sharing, request.budget).items()
-    }
 
 
 def outlook(
@@ -332,23 +324,23 @@ def _promise(
     joined: bool,
 ) -> Promise:
     """Ask the method what it promises, and take off what a choice by a look at the data costs."""
-    attributes, unit = [attribute for attribute, _ in parts], request.protected_unit
+    unit, spent = request.protected_unit, list[Fraction | None]()
+    looked = request.attributes is None or request.chosen_by_data
+    for attribute, share in parts:
+        spent.append(unit.spends(share, of_unit=attribute.of_unit))
+        looked = looked or "categories" in attribute.from_data
     promise = request.method.promise(
         Setting(
-            attributes=tuple(attributes),
-            shares=tuple(
-                unit.spends(share, of_unit=attribute.of_unit) or Fraction(0)
-                for attribute, share in parts
-            ),
-            spends_epsilon=all(share is not None for _, share in parts),
+            attributes=tuple(attribute for attribute, _ in parts),
+            shares=tuple(share or Fraction(0) for share in spent),
+            spends_epsilon=None not in spent,
             choices=choices,
             keeps_missing=request.missing == "keep",
             shuffle=request.shuffle,
             keeps=bool(request.keep) or joined,
         )
     )
-    looked = request.attributes is None or request.chosen_by_data
-    if promise.epsilon is None or not (looked or any(a.categories_from_data for a in attributes)):
+    if promise.epsilon is None or not looked:
         return promise
     # What was chosen or listed is released too, and one record can change it: no row scope.
     return replace(

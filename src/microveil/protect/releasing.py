@@ -18,7 +18,7 @@ from microveil.files.formulas import begins_like_formula
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
 from microveil.methods.synthetic import DEEP_ENOUGH
-from microveil.partition.runs import Widening
+from microveil.partition.ranking import Widening
 from microveil.protect.claims import as_value, declared_missing, released_labels
 from microveil.protect.columns import Units
 from microveil.protect.draw import Drawn

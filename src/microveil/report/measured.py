@@ -65,11 +65,7 @@ def terms_as_learnt(release: Release) -> tuple[AttributeTerms, ...]:
 
 def is_declared(attribute: Attribute) -> bool:
     """Whether domain and grid were declared: measurements on others show what was read."""
-    return not (
-        attribute.bounds_from_data
-        or attribute.categories_from_data
-        or attribute.resolution_from_data
-    )
+    return not attribute.from_data
 
 
 def margins_by_name(

@@ -102,7 +102,7 @@ class AttributeMeasured:
     def is_unknown(self) -> bool:
         """Whether nothing was learnt of a column of text: no word of it has enough records."""
         categories = self.attribute.categories
-        return self.has_rest and categories is not None and categories.n_categories == 1
+        return self.has_rest and categories is not None and len(categories.values) == 1
 
     @property
     def levels(self) -> NoisyCounts:

@@ -140,7 +140,21 @@ def free_memory() -> int | None:
     The least of what the machine has, what is left to the group of processes that this one is in
     (a container's limit), and what is left of its own address space.
     """
-    found = [*_of_machine(), *_of_groups(), *_of_process()]
+    found = [*_of_groups()]
+    try:
+        available = _MEMORY.read_text("ascii").partition("MemAvailable:")[2]
+        found.append(1024 * int(available.split()[0]))
+    except (OSError, ValueError, IndexError):
+        # No POSIX system, or one without the names.
+        with suppress(AttributeError, OSError, ValueError):
+            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most != resource.RLIM_INFINITY:
+            taken = int(_SIZE.read_text("ascii").split()[0]) * resource.getpagesize()
+            found.append(most - taken)
     return max(0, min(found)) if found else None
 
 
@@ -151,16 +165,6 @@ def _rule(what: str, needed: int, free: int) -> str:
 def _in_words(size: int) -> str:
     """Write a number of bytes."""
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
-
-
-def _of_machine() -> Iterator[int]:
-    with suppress(OSError, ValueError, StopIteration):
-        lines = _MEMORY.read_text("ascii").splitlines()
-        line = next(line for line in lines if line.startswith("MemAvailable"))
-        yield 1024 * int(line.split()[1])
-        return
-    with suppress(AttributeError, OSError, ValueError):  # no POSIX system, or one without the names
-        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _of_groups() -> Iterator[int]:
@@ -178,21 +182,11 @@ def _left(root: Path, name: str, files: tuple[str, str, str]) -> Iterator[int]:
     limit, taken, given_back = files
     # A container may see its own group as the root, by a name that it has outside.
     for group in accumulate(filter(None, name.split("/")), Path.joinpath, initial=root):
-        with suppress(OSError, ValueError, StopIteration):  # "max" is no number
+        with suppress(OSError, ValueError, IndexError):  # "max" is no number
             most = int((group / limit).read_text("ascii"))
             if most >= _UNLIMITED:
                 continue  # what it takes limits nothing, and is long to sum up
             used = int((group / taken).read_text("ascii"))
-            lines = (group / "memory.stat").read_text("ascii").splitlines()
-            cached = next(line for line in lines if line.startswith(f"{given_back} "))
-            yield most - used + int(cached.split()[1])
-
-
-def _of_process() -> Iterator[int]:
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if most != resource.RLIM_INFINITY:
-            taken = int(_SIZE.read_text("ascii").split()[0]) * resource.getpagesize()
-            yield most - taken
+            statistics = "\n" + (group / "memory.stat").read_text("ascii")
+            cached = statistics.partition(f"\n{given_back} ")[2].split()[0]
+            yield most - used + int(cached)

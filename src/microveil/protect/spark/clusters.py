@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import EngineError
 from microveil.kernels import ranking as kernel
-from microveil.partition.ranking import ranking_sizes
-from microveil.partition.runs import Clusters, summarised
+from microveil.partition.ranking import Clusters, ranking_sizes, summarised
 from microveil.protect.spark.scratch import Scratch, lost_records
 from microveil.protect.spark.table import NUMBER, Batches, SparkColumn, n_parts
 
