@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -34,55 +35,60 @@ WIDEST = 1 << 61
 
 def attribute_of(table: Table, name: str, request: Request) -> Attribute:
     """Make the attribute that a request declares of a column, or that its type says."""
-    attribute = _declared(table, name, request)
-    are_floats = table.kind(name) is Kind.DECIMAL or "new table" in request.method.can
+    kind, is_untyped = table.kind(name), name in table.untyped and request.learns
+    never_missing, reasons = name in request.never_missing, tuple[Code, ...]()
+    if kind is Kind.OTHER and not is_untyped:
+        _refuse_numeric_look(table, name, request)
+    if is_untyped:
+        attribute = _untyped(name, request)
+    elif (categories := declared_categories(table, name, request)) is not None:
+        attribute = Attribute(name=name, kind=categories.kind, domain=categories)
+        if not attribute.kind.is_ranked and "categories" not in request.method.can:
+            _refuse_in_no_order(table, name, request.method)
+    elif kind.is_numeric:
+        attribute = _of_numbers(name, kind, request)
+    else:
+        attribute = _of_text(table, name, request)
+    _check_grid(attribute)
     # A whole number that may be missing is a float to numpy.
-    are_floats |= request.isotonic or request.missing != "error"
-    if are_floats and not attribute.fits_floats:
+    are_floats = kind is Kind.DECIMAL or request.isotonic or request.missing != "error"
+    if (are_floats or "new table" in request.method.can) and not attribute.fits_floats:
         raise RequestError(
             f"domain of '{name}'",
             "64-bit floats do not tell its values apart: whole numbers go to 2**53, and decimals "
             "have 15 digits at most, those behind the point included",
             "declare tighter bounds or a coarser resolution",
         )
-    _refuse_beyond_types(table, attribute)
-    attribute = replace(
-        attribute,
-        of_unit=name in request.unit_attributes,
-        never_missing=name in request.never_missing,
-    )
-    return _with_reasons(attribute, table.kind(name), request)
+    if attribute.bounds is not None:
+        _check_type(table, attribute)
+    if request.missing_codes or request.missing_values:
+        reasons = _reasons(attribute, kind, request, never_missing=never_missing)
+    of_unit = name in request.unit_attributes
+    return replace(attribute, of_unit=of_unit, never_missing=never_missing, reasons=reasons)
 
 
-def _declared(table: Table, name: str, request: Request) -> Attribute:
-    if name in table.untyped and request.learns:
-        return _untyped(name, request)
-    _refuse_numeric_look(table, name, request)
-    categories = declared_categories(table, name, request)
-    if categories is not None:
-        return _categorical(table, name, categories, request.method)
-    kind = table.kind(name)
-    if not kind.is_numeric and request.learns:
-        refuse_moments(table, name)
-        return Attribute(name=name, kind=kind, is_learnt=True)
-    if not kind.is_numeric:
-        if "categories" not in request.method.can:
-            table.numbers(name)  # says why, in the words that fit
-        raise gap(
-            "categories",
-            name,
-            f"attribute '{name}'",
-            f"{request.method.id} needs the list of categories that there are",
-            f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})"
-            + _or_learn(request),
-        )
+def _of_numbers(name: str, kind: Kind, request: Request) -> Attribute:
+    """Make the attribute of a column of numbers: decimals need a resolution."""
     problems, step, source, bounds = Problems(), Fraction(1), Source.TYPE, None
     with problems.noted():
-        step, source = _resolution_of(name, kind, request)
+        if name in request.resolution:
+            step, source = read_resolution(name, kind, request.resolution[name])
+        elif kind is Kind.DECIMAL and request.learns:
+            step, source = FINEST, Source.LEARNT
+        elif kind is Kind.DECIMAL:
+            raise gap(
+                "resolution",
+                name,
+                f"attribute '{name}'",
+                "decimals need a declared resolution, the step to which values are rounded",
+                f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}) for hundredths, "
+                f"{name}=1 for whole numbers{_or_learn(request)}; to take the decimals seen in the "
+                "data, which reveals them, ask for --resolution-from-data",
+            )
     with problems.noted():
         bounds = _bounds_of(name, kind, request)
     problems.refuse()
-    attribute = Attribute(
+    return Attribute(
         name=name,
         kind=kind,
         resolution=step,
@@ -90,8 +96,23 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
         domain=bounds,
         is_learnt=bounds is None and request.learns,
     )
-    _refuse_wide_grid(attribute)
-    return attribute
+
+
+def _of_text(table: Table, name: str, request: Request) -> Attribute:
+    """Make the attribute of text without a list of categories, which is learnt."""
+    if request.learns:
+        refuse_moments(table, name)
+        return Attribute(name=name, kind=table.kind(name), is_learnt=True)
+    if "categories" not in request.method.can:
+        table.numbers(name)  # says why, in the words that fit
+    raise gap(
+        "categories",
+        name,
+        f"attribute '{name}'",
+        f"{request.method.id} needs the list of categories that there are",
+        f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})"
+        + _or_learn(request),
+    )
 
 
 def _untyped(name: str, request: Request) -> Attribute:
@@ -111,10 +132,7 @@ def _untyped(name: str, request: Request) -> Attribute:
         is_learnt=bounds is None,
         kind_source=Source.LEARNT,
     )
-    if bounds is None:
-        return attribute
-    _refuse_wide_grid(attribute.of_kind(Kind.DECIMAL))
-    return attribute.of_kind(Kind.DECIMAL)
+    return attribute if bounds is None else attribute.of_kind(Kind.DECIMAL)
 
 
 def _or_learn(request: Request) -> str:
@@ -122,25 +140,6 @@ def _or_learn(request: Request) -> str:
     if "new table" not in request.method.can or request["domains"] != "learn":
         return ""
     return ", or allow a delta, and it is learnt: --delta 1e-9 (delta=1e-9)"
-
-
-def _resolution_of(name: str, kind: Kind, request: Request) -> tuple[Fraction, Source]:
-    """Return the step of a column of numbers, which decimals need declared."""
-    if name in request.resolution:
-        return read_resolution(name, kind, request.resolution[name])
-    if kind is not Kind.DECIMAL:
-        return Fraction(1), Source.TYPE
-    if request.learns:
-        return FINEST, Source.LEARNT
-    raise gap(
-        "resolution",
-        name,
-        f"attribute '{name}'",
-        "decimals need a declared resolution, the step to which values are rounded",
-        f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}) for hundredths, "
-        f"{name}=1 for whole numbers{_or_learn(request)}; to take the decimals seen in the data, "
-        "which reveals them, ask for --resolution-from-data",
-    )
 
 
 def _bounds_of(name: str, kind: Kind, request: Request) -> Bounds | None:
@@ -169,10 +168,12 @@ def _bounds_of(name: str, kind: Kind, request: Request) -> Bounds | None:
     )
 
 
-def _refuse_wide_grid(attribute: Attribute) -> None:
-    """Refuse a domain whose ends on the grid are no 64-bit numbers, or no days of the calendar."""
+def _check_grid(attribute: Attribute) -> None:
+    """Refuse bounds whose ends on the grid are no 64-bit numbers, or no days of the calendar."""
+    if attribute.bounds is None:
+        return
     place, ends = f"bounds of '{attribute.name}'", attribute.grid_bounds or ()
-    if any(abs(end) > WIDEST for end in ends):
+    if max(map(abs, ends)) > WIDEST:
         raise RequestError(
             place,
             "they would not fit 64 bits at this resolution",
@@ -190,12 +191,9 @@ def _refuse_wide_grid(attribute: Attribute) -> None:
         )
 
 
-def _refuse_beyond_types(table: Table, attribute: Attribute) -> None:
+def _check_type(table: Table, attribute: Attribute) -> None:
     """Refuse bounds that the column's own type cannot hold: values would be cut off at its end."""
-    name, step = attribute.name, attribute.resolution
-    if attribute.bounds is None or attribute.grid_bounds is None:
-        return
-    ends = attribute.grid_bounds
+    name, step, ends = attribute.name, attribute.resolution, attribute.grid_bounds or (0, 0)
     limits, narrow = whole_limits(table, name), narrow_float(table, name)
     if limits is not None and not limits[0] <= ends[0] * step <= ends[1] * step <= limits[1]:
         raise RequestError(
@@ -219,13 +217,13 @@ def _refuse_beyond_types(table: Table, attribute: Attribute) -> None:
         )
 
 
-def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribute:
-    """Hold the codes of a column against its domain; keep them where reasons are kept apart."""
-    name = attribute.name
-    given = request.missing_codes.get(name, ())
-    found = (code_for(code, name, kind) for code in given)
+def _reasons(
+    attribute: Attribute, kind: Kind, request: Request, *, never_missing: bool
+) -> tuple[Code, ...]:
+    """Hold the codes of a column against its domain; return them where reasons are kept apart."""
+    name, place = attribute.name, f"missing codes of '{attribute.name}'"
+    found = [code_for(code, name, kind) for code in request.missing_codes.get(name, ())]
     codes = tuple(dict.fromkeys(code for code in found if code is not None))
-    place = f"missing codes of '{name}'"
     listed = () if attribute.categories is None else attribute.written_domain or ()
     if {*codes, *request.missing_values} & {*listed}:
         raise RequestError(
@@ -233,62 +231,55 @@ def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribu
             "a code is among its categories too, and would be both missing and a value",
             "take it out of one of the two",
         )
-    if attribute.never_missing and any(_is_inside(code, attribute) for code in codes):
+    if not codes or not (never_missing or request.missing_reasons):
+        return ()
+    is_inside = False
+    if attribute.bounds is not None:  # widened to its grid
+        lower, upper = attribute.grid_bounds or (0, 0)
+        counted = [code / attribute.resolution for code in codes if not isinstance(code, str)]
+        is_inside = any(lower <= code <= upper for code in counted)
+    if never_missing and is_inside:
         raise RequestError(
             place,
             "a code lies inside the bounds, and the column is declared never to lack a value: a "
             "value of the release would be read as missing",
             f"declare bounds without it (--bounds {name}=...), or leave out the code",
         )
-    if not codes or not request.missing_reasons or attribute.never_missing:
-        return attribute
+    if never_missing:
+        return ()
     whole = attribute.kind is Kind.DECIMAL and attribute.resolution.denominator == 1
     if whole and not all(isinstance(code, int) for code in codes):
         raise RequestError(
             place, "at a whole resolution codes must be whole numbers", "leave out missing_reasons"
         )
-    if attribute.bounds is not None and attribute.domain_source is not Source.DATA:
-        apart = not any(_is_inside(code, attribute) for code in codes)
-    else:
-        apart = attribute.categories is not None
-    if not apart:
+    if attribute.domain is None or attribute.bounds_from_data or is_inside:
         raise RequestError(
             place,
             "codes that are written into the release must lie outside declared bounds: else a "
             "value of it could be taken for one",
             f"declare bounds without them (--bounds {name}=...), or leave out missing_reasons",
         )
-    return replace(attribute, reasons=codes)
-
-
-def _is_inside(code: Code, attribute: Attribute) -> bool:
-    """Whether a code lies between the bounds of an attribute, widened to its grid."""
-    if isinstance(code, str) or attribute.bounds is None:
-        return False
-    lower, upper = attribute.grid_bounds or (0, 0)
-    return lower <= code / attribute.resolution <= upper
+    return codes
 
 
 def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
     """Refuse text that looks like numbers, unless its categories are listed."""
-    given = request.bounds.get(name)
+    given: Any = request.bounds.get(name)
     if name in request.categories or listed_categories(table, name) or isinstance(given, Ordered):
         return
-    if table.kind(name) is Kind.OTHER and given is not None and interval_kind(given) is not None:
-        # Two numbers or dates are an interval, but for text that holds just these.
-        with suppress(DataError):
-            if {*map(str, given)} <= set(table.words(name, first=N_LOOKED_AT).tolist()):
-                return
-        table.numbers(name)  # says what it holds
-    if numeric_look_of(table, name) is None:
+    is_interval = given is not None and interval_kind(given) is not None
+    if not is_interval and numeric_look_of(table, name) is None:
         return
-    if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given):
-        # Two numbers or dates given as text are an interval, but for text that holds just these.
+    is_list = isinstance(given, list | tuple) and all(isinstance(word, str) for word in given)
+    if is_list and not is_interval:
         if len(given) != 2 or (numeric_look(given) is None and not are_dates(given)):
             return
-        if set(given) <= set(table.words(name, first=N_LOOKED_AT).tolist()):
+        is_interval = True
+    # Two numbers or dates are an interval, but for text that holds just these.
+    with suppress(DataError):
+        if is_interval and {*map(str, given)} <= {*table.words(name, first=N_LOOKED_AT).tolist()}:
             return
-    table.numbers(name)  # says what it looks like
+    table.numbers(name)  # says what it holds, or looks like
 
 
 def is_ordered(name: str, request: Request) -> bool:
@@ -302,7 +293,9 @@ def declared_categories(table: Table, name: str, request: Request) -> Categories
     if name in request.categories:
         return read_categories(name, kind, request.categories[name], may_be_one=may_be_one)
     given = request.bounds.get(name)
-    if given is not None and (kind is Kind.OTHER or isinstance(given, Ordered)):
+    if kind is not Kind.OTHER and not isinstance(given, Ordered):
+        return None
+    if given is not None:
         return read_categories(name, kind, given, "bounds", may_be_one=may_be_one)
     listed = listed_categories(table, name) or ()
     if len(listed) < (1 if may_be_one else 2):
@@ -310,17 +303,14 @@ def declared_categories(table: Table, name: str, request: Request) -> Categories
     return Categories(values=listed, ordered=False, source=Source.TYPE)
 
 
-def _categorical(table: Table, name: str, categories: Categories, method: Method) -> Attribute:
-    attribute = Attribute(name=name, kind=categories.kind, domain=categories)
-    if not attribute.kind.is_ranked and "categories" not in method.can:
-        refuse_moments(table, name)
-        raise RequestError(
-            attribute.place,
-            f"{method.id} ranks values or calculates with them, and its categories are in no order",
-            f"choose {able_to_take_categories()}; or, if they have an order, declare it: --ordered "
-            f"{name}=low,middle,high (categories={{{name!r}: ordered('low', 'middle', 'high')}})",
-        )
-    return attribute
+def _refuse_in_no_order(table: Table, name: str, method: Method) -> NoReturn:
+    refuse_moments(table, name)
+    raise RequestError(
+        f"attribute '{name}'",
+        f"{method.id} ranks values or calculates with them, and its categories are in no order",
+        f"choose {able_to_take_categories()}; or, if they have an order, declare it: --ordered "
+        f"{name}=low,middle,high (categories={{{name!r}: ordered('low', 'middle', 'high')}})",
+    )
 
 
 def able_to_take_categories() -> str:
@@ -344,16 +334,13 @@ def check_types(table: Table, types: Mapping[str, Kind]) -> None:
     """Refuse columns that do not hold what a recipe expects, all in one error."""
     problems = Problems()
     for name, kind in types.items():
-        if name not in table.names:
-            problems.append(_unlike(name, kind, "no such column"))
-        elif table.kind(name) is not kind:
-            problems.append(_unlike(name, kind, table.kind(name).value))
+        found = table.kind(name).value if name in table.names else "no such column"
+        if found != kind.value:
+            problems.append(
+                DataError(
+                    f"column '{name}'",
+                    f"the recipe expects a {kind.value} column, the table has: {found}",
+                    "mend the table or the recipe",
+                )
+            )
     problems.refuse()
-
-
-def _unlike(name: str, kind: Kind, found: str) -> DataError:
-    return DataError(
-        f"column '{name}'",
-        f"the recipe expects a {kind.value} column, the table has: {found}",
-        "mend the table or the recipe",
-    )

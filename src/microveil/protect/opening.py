@@ -17,7 +17,7 @@ from microveil.protect.columns import Prepared, Units, limited, silent
 from microveil.protect.parts import Whole
 from microveil.protect.request import NO_LIMIT, Request
 from microveil.protect.rules import check_record_rules
-from microveil.schema import Attribute, Kind
+from microveil.schema import Attribute, Code, Kind
 from microveil.table import (
     BoundsFromData,
     Table,
@@ -60,8 +60,7 @@ def opened_for(table: Any, request: Request | Whole) -> Opened:
 
 def prepare(table: Any, request: Request, progress: Callable[[str], None] = silent) -> Prepared:
     """Open a table, unless it is open, and choose its columns; they are read when asked for."""
-    for_all = opened_for(table, request)
-    opened = for_all.table
+    opened, units = opened_for(table, request)
     problems, attributes = Problems(), list[Attribute]()
     names, left_out = _chosen(opened, request, problems)
     for name in names:
@@ -85,7 +84,7 @@ def prepare(table: Any, request: Request, progress: Callable[[str], None] = sile
         request=request,
         attributes=tuple(attributes),
         left_out=left_out,
-        units=for_all.units,
+        units=units,
         formulas=tuple(formulas_in(opened, attributes, request.keep)),
         progress=progress,
     )
@@ -131,19 +130,25 @@ def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[st
 
     Nothing is said of those that nobody asked for.
     """
-    domains = (
-        *request.bounds, *request.categories, *request.resolution, *request.missing_codes,
-        *request.unit_attributes, *request.never_missing,
+    named = (
+        *(request.attributes or ()), *request.keep, *request.bounds, *request.categories,
+        *request.resolution, *request.missing_codes, *request.unit_attributes,
+        *request.never_missing,
     )  # fmt: skip
-    named = (*(request.attributes or ()), *request.keep, *domains)
     with problems.noted():
         check_columns(table, named)
-    unknown = {*named} - {*table.names}
-    with problems.noted():
-        check_types(table, {n: kind for n, kind in request.types.items() if n not in unknown})
-    why = _left_out(table, request)
-    aside = {*request.keep, request.unit}
-    names = [name for name in table.names if name not in why and name not in aside]
+    if request.types:
+        unknown = {*named} - {*table.names}
+        with problems.noted():
+            check_types(table, {n: kind for n, kind in request.types.items() if n not in unknown})
+    names, left_out = list[str](), dict[str, str]()
+    for name in table.names:
+        if name not in request.keep and name != request.unit:
+            why = _why_left_out(table, name, request)
+            if why is None:
+                names.append(name)
+            else:
+                left_out[name] = why
     if not names and not problems:
         left = ", in the list given or by the roles of the recipe"
         if request.attributes is None:
@@ -153,56 +158,56 @@ def _chosen(table: Table, request: Request, problems: Problems) -> tuple[list[st
             )
         rule, remedy = "there is no attribute to protect", "name the attributes to protect"
         problems.add("attributes", rule + left, remedy)
-    problems.extend((*_alien_to_units(names, request), *_numbers_of_people(table, names, request)))
-    return names, {name: reason for name, reason in why.items() if name not in aside}
+    for argument in ("unit_attributes", "never_missing"):
+        for name in getattr(request, argument):
+            # What a recipe names and its method leaves out is named among the attributes.
+            if name not in names and name not in (request.attributes or ()):
+                problems.add(
+                    f"{argument}, column '{name}'",
+                    "it is no protected attribute",
+                    "name it among the attributes too, or leave it out",
+                )
+    problems.extend(_numbers_of_people(table, names, request))
+    return names, left_out
 
 
-def _left_out(table: Table, request: Request) -> dict[str, str]:
-    """Find the columns that are not protected, and why: not asked for, or by name, or by a look."""
-    if request.attributes is None:
-        looked = _why_by_name if request.learns else _why_by_look
-        reasons = {name: looked(table, name) for name in table.names}
-        if request.learns and request.record_id in reasons:
-            reasons[request.record_id] = "the number of a record"
-        return {name: reason for name, reason in reasons.items() if reason}
-    # A recipe may name text with categories in no order, which only some methods protect.
-    lists = "categories" in request.method.can
-    skipped = {
-        name
-        for name, kind in request.types.items()
-        if kind is Kind.OTHER and not lists and not is_ordered(name, request)
-    }
-    text = f"text in no order, which {request.method.id} does not take"
-    named = request.attributes
-    return {
-        name: text if name in named else ""
-        for name in table.names
-        if name not in named or name in skipped
-    }
+def _why_left_out(table: Table, name: str, request: Request) -> str | None:
+    """Say why a column is not protected; "" where nobody asked for it, None of one that is."""
+    if request.attributes is not None:
+        if name not in request.attributes:
+            return ""
+        # A recipe may name text with categories in no order, which only some methods protect.
+        is_text = request.types.get(name) is Kind.OTHER and not is_ordered(name, request)
+        if is_text and "categories" not in request.method.can:
+            return f"text in no order, which {request.method.id} does not take"
+        return None
+    return (_why_by_name if request.learns else _why_by_look)(table, name, request)
 
 
-def _why_by_name(table: Table, name: str) -> str:
-    """Say why a column is left out by its name, and the type that was declared; "" of others.
+def _why_by_name(table: Table, name: str, request: Request) -> str | None:
+    """Say why a column is left out by its name, and the type that was declared; None of others.
 
     Which columns are released must not depend on a value.
     """
+    if name == request.record_id:
+        return "the number of a record"
     if named_like_person(name):
         return LIKE_PERSON
     if named_like_weight(name, table.names):
         return LIKE_WEIGHT
     may_be_text = name in table.untyped or table.kind(name) is Kind.OTHER
-    return LIKE_NAME if may_be_text and named_like_name(name) else ""
+    return LIKE_NAME if may_be_text and named_like_name(name) else None
 
 
-def _why_by_look(table: Table, name: str) -> str:
-    """Say why a column is left out by its name or a look at it; "" of others."""
+def _why_by_look(table: Table, name: str, _request: Request) -> str | None:
+    """Say why a column is left out by its name or a look at it; None of others."""
     if likely_person(table, name):
         return LIKE_PERSON
     if not table.kind(name).is_numeric:
         return "no numbers"
     if likely_identifier(table, name):
         return "whole numbers that all differ"
-    return LIKE_WEIGHT if likely_weights(table, name) else ""
+    return LIKE_WEIGHT if likely_weights(table, name) else None
 
 
 def _numbers_of_people(
@@ -225,33 +230,20 @@ def _numbers_of_people(
             )
 
 
-def _alien_to_units(names: Collection[str], request: Request) -> Iterator[RequestError]:
-    """Refuse what is said of single attributes where it is not protected at all."""
-    # What a recipe names and its method leaves out is named among the attributes all the same.
-    protected = {*names, *(request.attributes or ())}
-    for argument in ("unit_attributes", "never_missing"):
-        for alien in (name for name in getattr(request, argument) if name not in protected):
-            yield RequestError(
-                f"{argument}, column '{alien}'",
-                "it is no protected attribute",
-                "name it among the attributes too, or leave it out",
-            )
-
-
 def formulas_in(
     table: Table, attributes: Iterable[Attribute], keep: Collection[str]
 ) -> Iterator[str]:
     """Yield the columns to be released that hold text which a spreadsheet would run."""
-    listed = {attribute.name: attribute.categories for attribute in attributes}
-    reasons = {attribute.name: attribute.reasons for attribute in attributes}
-
-    def texts(name: str) -> Iterator[str]:
-        yield name
-        categories = listed.get(name)
-        yield from (categories and categories.words) or ()
-        yield from (code for code in reasons.get(name, ()) if isinstance(code, str))
-        yield from table.texts_beginning(name, FORMULA_SIGNS) if name in keep else ()
-
+    protected = {attribute.name: attribute for attribute in attributes}
     for name in table.names:
-        if (name in keep or name in listed) and any(map(begins_like_formula, texts(name))):
+        texts: list[Code] = [name]
+        if name in protected:
+            texts += protected[name].reasons
+            categories = protected[name].categories
+            texts += () if categories is None else categories.values
+        elif name in keep:
+            texts += table.texts_beginning(name, FORMULA_SIGNS)
+        else:
+            continue
+        if any(isinstance(text, str) and begins_like_formula(text) for text in texts):
             yield name
