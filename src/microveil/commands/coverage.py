@@ -17,7 +17,7 @@ from microveil.methods import METHODS, Method
 from microveil.protect.arguments import arguments
 from microveil.protect.claims import conditions_of
 from microveil.protect.domains import read_categories
-from microveil.protect.notes import Promised
+from microveil.protect.notes import Foreseen
 from microveil.protect.parts import AUTO
 from microveil.protect.planning import NOT_KEPT, promise_of
 from microveil.protect.request import Request, of_methods, offered
@@ -151,11 +151,11 @@ def _kept(
         why = "has no epsilon: it bounds nothing for one record"
     if why:
         return dict.fromkeys(Scope, f"{method.id} {why}")
-    made = Promised(request, protected, promise)
+    made = Foreseen(request, protected, promise)
     return {scope: _at(scope, made) for scope in Scope}
 
 
-def _at(scope: Scope, made: Promised) -> Way | str:
+def _at(scope: Scope, made: Foreseen) -> Way | str:
     """Return how a request keeps a scope, or say why it does not."""
     request, promise, cover = made.request, made.promise, made.promise.scopes[scope]
     epsilon, own = request.epsilon or promise.epsilon, cover.exact_epsilon

@@ -150,7 +150,7 @@ class Guarantee:
     @property
     def leaves_rows_out(self) -> bool:
         """Whether an epsilon is spent and row scope is not covered."""
-        return self.epsilon is not None and not self.scopes.row.covered
+        return self.epsilon is not None and self.scopes.row.exact_epsilon is None
 
     @property
     def follows_individuals(self) -> bool:
@@ -214,7 +214,6 @@ class Guarantee:
         """Return the guarantee as plain values, for JSON; `exact` says what floats round."""
         delta = None if self.epsilon is None else self.delta
         budget = {"epsilon": self.epsilon, "delta": delta, "rho": self.rho}
-        scopes, exact_scopes = self.scopes.to_dicts()
         attributes, shares, kinds = {}, {}, {}
         for terms in self.attributes:
             attributes[terms.name] = terms.to_dict()
@@ -231,7 +230,7 @@ class Guarantee:
             **{name: shown(number) for name, number in budget.items()},
             "k": self.k,
             "unit": asdict(self.unit),
-            "scopes": scopes,
+            "scopes": self.scopes.to_dict(),
             "conditions": [own.to_dict() for own in self.conditions],
             "attributes": attributes,
             **({"parts": [part.to_dict() for part in self.parts]} if self.parts else {}),
@@ -242,7 +241,7 @@ class Guarantee:
             **({"synthetic": True} if self.is_synthetic else {}),
             "exact": {
                 **{name: exact_text(number) for name, number in budget.items()},
-                "scopes": exact_scopes,
+                "scopes": self.scopes.exact(),
                 "shares": shares,
             },
             "kinds": kinds,

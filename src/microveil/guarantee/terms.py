@@ -172,16 +172,19 @@ class Scopes:
                 return scope
         return None
 
-    def to_dicts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the scopes as plain values, and their numbers as text, in whole fractions."""
-        plain, exact = {}, {}
-        for scope in EVERY_SCOPE:
-            own = self[scope]
-            said = {"covered": own.covered, "epsilon": own.epsilon, "delta": own.delta}
-            plain[scope.value] = said
-            text = {"epsilon": exact_text(own.exact_epsilon), "delta": str(own.exact_delta)}
-            exact[scope.value] = text
-        return plain, exact
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return the scopes as plain values."""
+        return {
+            scope.value: {"covered": own.covered, "epsilon": own.epsilon, "delta": own.delta}
+            for scope, own in self.by_scope.items()
+        }
+
+    def exact(self) -> dict[str, dict[str, str | None]]:
+        """Return epsilons and deltas as text, in whole fractions."""
+        return {
+            scope.value: {"epsilon": exact_text(own.exact_epsilon), "delta": str(own.exact_delta)}
+            for scope, own in self.by_scope.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,7 +344,6 @@ class PartTerms:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values."""
-        scopes, exact = self.scopes.to_dicts()
         return {
             "attributes": list(self.attributes),
             "method": self.method,
@@ -351,9 +353,9 @@ class PartTerms:
             "model": self.model.value,
             "epsilon": shown(self.epsilon),
             "k": self.k,
-            "scopes": scopes,
+            "scopes": self.scopes.to_dict(),
             "shuffle": self.shuffle,
-            "exact": {"epsilon": exact_text(self.epsilon), "scopes": exact},
+            "exact": {"epsilon": exact_text(self.epsilon), "scopes": self.scopes.exact()},
         }
 
 

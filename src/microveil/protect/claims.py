@@ -43,19 +43,19 @@ def guarantee_of(parts: Sequence[PartPlan], whole: Whole | None = None) -> Guara
     asked for its promise with the columns of the others counted as kept, unless its own rows are
     in a random order of their own.
     """
-    decided = [Promised(one.request, one.protected, one.promise) for one in parts]
-    request, table = decided[0].request, parts[0].prepared.table
+    request, table = parts[0].request, parts[0].prepared.table
     unit = request.protected_unit
     if whole is None:
-        own, shuffle = _described(decided[0]), request.order
+        own, shuffle = _described(parts[0]), request.order
         kept = tuple(name for name in table.names if name in request.keep)
         if request.counted.column is not None:
             unit = replace(unit, max_rows=table.n_records)
     else:
-        own, shuffle, kept = _together(decided), _order(decided, whole), whole.keep
+        own, shuffle, kept = _together(parts), _order(parts, whole), whole.keep
+    epsilon = own["epsilon"]
     # Labels of the file are released with attributes, or with columns that are kept.
     labelled = bool(table.labels) and any(
-        released_labels(table, one.attributes, kept, one.request.codes) for one in decided
+        released_labels(table, one.protected, kept, one.request.codes) for one in parts
     )
     terms = []
     for one in parts:
@@ -66,18 +66,20 @@ def guarantee_of(parts: Sequence[PartPlan], whole: Whole | None = None) -> Guara
             terms.append(AttributeTerms.of(part.attribute, share, method, stated))
     return Guarantee(
         **own,
-        delta=sum([one.promise.delta for one in decided], Fraction(0)),
-        rho=decided[0].promise.rho if whole is None else None,
+        delta=sum([one.promise.delta for one in parts], Fraction(0)),
+        rho=parts[0].promise.rho if whole is None else None,
         n_records=table.n_records,
         unit=unit,
-        conditions=tuple(conditions_of(decided, own["epsilon"], kept, labelled=labelled)),
+        conditions=tuple(conditions_of(parts, epsilon, kept, labelled=labelled)),
         attributes=tuple(terms),
-        parts=() if whole is None else tuple(map(_part_terms, decided)),
+        parts=() if whole is None else tuple(map(_part_terms, parts)),
         randomness="os",
         kept=kept,
         shuffle=shuffle,
         is_synthetic="new table" in request.method.can,
-        remarks=tuple(remarks_of(decided, whole, own["model"], shuffle, table.names)),
+        remarks=tuple(
+            remarks_of(parts, whole, own["model"], shuffle, table.names, spends=epsilon is not None)
+        ),
     )
 
 
@@ -154,7 +156,7 @@ def _order(decided: Sequence[Promised], whole: Whole) -> str | None:
 
 
 def _part_terms(one: Promised) -> PartTerms:
-    names = tuple(attribute.name for attribute in one.attributes)
+    names = tuple(attribute.name for attribute in one.protected)
     return PartTerms(**_described(one), attributes=names, shuffle=one.request.shuffle)
 
 
@@ -171,13 +173,12 @@ def conditions_of(
     is_checked = request.outside == "error" and not are_counted
     is_new, reasons = "new table" in request.method.can, marked["missing-reasons"]
     looked = bool(scopes) and request.looked_at == Advised.DATA  # said of the table: of all parts
-    unnamed = bool(scopes) and any(one.request.attributes is None for one in decided)
     # By name whether it holds, of the release, or the attributes that it is about.
     holds: dict[str, bool | Sequence[str]] = {
         "bounds": marked["bounds"],
         "categories": marked["categories"],
         "resolution": marked["resolution"],
-        "columns-chosen": unnamed,
+        "columns-chosen": bool(scopes and marked["columns-chosen"]),
         "parameters-looked-at": looked,
         "parameters-chosen": not looked and marked["parameters-chosen"],
         "missing-cells": not reasons and marked["missing-cells"],
@@ -204,14 +205,16 @@ def conditions_of(
 def _marked(decided: Sequence[Promised]) -> Mapping[str, list[str]]:
     """Name the attributes that each condition which only some may have is about."""
     found = defaultdict[str, list[str]](list)
-    for request, attributes, promise in decided:
+    for one in decided:
+        request = one.request
         of_all = {
+            "columns-chosen": request.attributes is None,
             "parameters-chosen": request.advised is Advised.DATA,
             "missing-cells": request.missing == "keep",
-            "repeated-people": promise.model is Model.K_ANONYMITY,
+            "repeated-people": one.promise.model is Model.K_ANONYMITY,
             "exact-cells": "exact cells" in request.method.can and request.exact_cells == "allow",
         }
-        for own in attributes:
+        for own in one.protected:
             holds = {
                 **of_all,
                 **dict.fromkeys(own.from_data, True),
@@ -232,7 +235,7 @@ def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> list[Co
             key = own.id, own.text
             known = found.get(key, own).scopes
             found[key] = own.at(s for s in Scope if s in known or s in own.scopes)
-            about[key] += [attribute.name for attribute in one.attributes]
+            about[key] += [attribute.name for attribute in one.protected]
     if len(decided) == 1:
         return [*found.values()]
     conditions = []
@@ -248,7 +251,7 @@ def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> list[Co
 
 def _named(own: Condition, about: Sequence[str], decided: Sequence[Promised]) -> Condition:
     """Name the attributes that a condition is about, where other parts have none like it."""
-    if len(decided) == 1 or {*about} == {own.name for one in decided for own in one.attributes}:
+    if len(decided) == 1 or {*about} == {own.name for one in decided for own in one.protected}:
         return own
     return replace(own, short=f"{own.short} ({listed(about)})")
 

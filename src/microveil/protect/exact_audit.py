@@ -113,9 +113,12 @@ class Audit:
         if self.accounted is not None:
             # Beside a delta no loss is certain.
             return None if self.accounted.is_concentrated else rounded_up(self.accounted.total)
-        losses = [entry.vector_scope for entry in self.attributes.values()]
-        known = [loss for loss in losses if loss is not None]
-        return math.fsum(known) if len(known) == len(losses) else None
+        losses = []
+        for entry in self.attributes.values():
+            if entry.vector_scope is None:
+                return None
+            losses.append(entry.vector_scope)
+        return math.fsum(losses)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values."""

@@ -37,12 +37,16 @@ IN_ONE_STREAM = "an AES-256 stream keyed by the operating system's randomness."
 OF_A_LOOK = frozenset({"bounds", "categories", "resolution", "columns-chosen"})
 
 
-class Promised(NamedTuple):
-    """What conditions and remarks depend on, of a part that is planned or by public figures."""
+class Foreseen(NamedTuple):
+    """What a part promises by public figures alone, before anything is planned."""
 
     request: Request
-    attributes: Sequence[Attribute]
+    protected: Sequence[Attribute]
     promise: Promise
+
+
+# What conditions and remarks depend on.
+Promised = Foreseen | PartPlan
 
 
 def said(section: str, holds: Mapping[str, object], **about: object) -> Iterator[str]:
@@ -64,6 +68,8 @@ def remarks_of(
     model: Model,
     shuffle: str | None,
     names: Sequence[str],
+    *,
+    spends: bool,
 ) -> Iterator[str]:
     """Yield what each method did, what all did to cells and rows, what some; then of the release.
 
@@ -83,7 +89,6 @@ def remarks_of(
         yield from common
         for named, _, handled in each:
             yield from (f"{named}: {remark}" for remark in handled if remark not in common)
-    spends = all(one.promise.epsilon is not None for one in decided)
     yield from _of_people(decided, model, shuffle, names, spends=spends)
 
 
@@ -102,7 +107,7 @@ def _of_method(
     did = [*said("remarks", of_choice), *one.promise.caveats]
     did += said("remarks", {"part-shuffled": is_apart and request.order == "rows"})
     never, has_bounds = list[str](), False
-    for attribute in one.attributes:
+    for attribute in one.protected:
         has_bounds = has_bounds or attribute.bounds is not None
         if attribute.never_missing:
             never.append(attribute.name)
@@ -138,11 +143,12 @@ def _of_people(
     is_unit, is_new = unit.column is not None and not is_counted, "new table" in request.method.can
     people = people_by_name(decided, names)
     grounds, once, noise = set[str | None](), list[str](), dict[str, bool]()
-    for own, attributes, _ in decided:
+    for one in decided:
+        own = one.request
         # What advice chose by the table was not chosen by public figures, whoever declares so.
         is_undeclared = own.advised is Advised.DATA and own.looked_at != Advised.DATA
         grounds.add(None if is_undeclared else own.looked_at)
-        once += [attribute.name for attribute in attributes if attribute.of_unit]
+        once += [attribute.name for attribute in one.protected if attribute.of_unit]
         noise[f"noise-{own.method.randomness}"] = True
     of_claim = {
         "looked-at-data": grounds == {"data"} and not spends,
@@ -165,7 +171,8 @@ def _of_people(
         "unit-in-new-table": is_unit and is_new,
         "unit-numbers": is_unit and not is_new and shuffle != "columns",
     }
-    about = {"unit": unit, "column": one_line(unit.column or ""), "stream": IN_ONE_STREAM}
+    column = None if unit.column is None else one_line(unit.column)
+    about = {"unit": unit, "column": column, "stream": IN_ONE_STREAM}
     yield from said("remarks", {**of_people, **noise}, **about)
 
 
@@ -173,8 +180,8 @@ def people_by_name(decided: Sequence[Promised], names: Sequence[str]) -> list[st
     """Say which columns may tell whose a record is, by name alone, where no unit is asked for."""
     if decided[0].request.unit is not None:
         return []
-    protected = {attribute.name for one in decided for attribute in one.attributes}
-    found = [name for name in names if named_like_person(name) and name not in protected]
+    protected = {attribute.name for one in decided for attribute in one.protected}
+    found = [name for name in names if name not in protected and named_like_person(name)]
     if not found:
         return []
     methods, flags = [one.request.method for one in decided], f"--unit {found[0]}"
@@ -188,8 +195,7 @@ def people_by_name(decided: Sequence[Promised], names: Sequence[str]) -> list[st
 def plan_notes(parts: Sequence[PartPlan], prepared: Prepared, claim: Guarantee) -> tuple[str, ...]:
     """Return what a person should know of a plan before publishing: nothing of the data."""
     of_release, about = _of_release(parts, prepared, claim)
-    decided = [Promised(one.request, one.protected, one.promise) for one in parts]
-    people = people_by_name(decided, prepared.table.names)
+    people = people_by_name(parts, prepared.table.names)
     if prepared.whole is None:
         pairs, holds = parts[0].pairs, {**_of_part(parts[0]), **of_release}
         method = parts[0].request.method.id
@@ -243,12 +249,12 @@ def _of_release(
     """Return the notes that hold of a table and of its rows, and what they are about."""
     request = parts[0].request
     whole = request if prepared.whole is None else prepared.whole
-    is_seeded = any(part.request.seed is not None for part in parts)
+    is_seeded = request.seed is not None
     note, names = _left_out(prepared.left_out) if prepared.left_out else ("", "")
     would_cover = ""
     # Of whoever asked for rows or for a scope it is known what would cover rows.
     is_asked = whole.scope is not None or whole.keep or is_seeded
-    looked = not OF_A_LOOK.isdisjoint(condition.id for condition in claim.conditions)
+    looked = OF_A_LOOK & {condition.id for condition in claim.conditions}
     if claim.follows_individuals and not is_asked and not looked:
         new = (method.id for method in METHODS.values() if "new table" in method.can)
         would_cover = " or ".join(new)
@@ -264,7 +270,7 @@ def _of_release(
         "names": names,
         "n_left_out": len(prepared.left_out),
         "n_columns": len(prepared.table.names),
-        "unit": one_line(request.unit or ""),
+        "unit": None if request.unit is None else one_line(request.unit),
     }
     return holds, about
 

@@ -195,16 +195,17 @@ def _told(
     """Yield what the custodian is told: it depends on the data."""
     if planned.units is not None:
         yield from _of_units(planned, planned.units)
+    is_advised, exact, n_cells = False, 0, 0
     for one in planned.parts:
+        is_advised = is_advised or one.request.advised is not None
         yield from _of_whole_records(one)
-    exact = n_cells = 0
     for part in planned.attributes:
         exact, n_cells = exact + part.exact_cells, n_cells + part.n_cells
         if isinstance(part, CentroidPlan | Figures) and part.widening:
             yield from _of_widening(part, part.widening)
     if exact:
         yield from _custodian({"exact-cells": exact}, cells=n_cells)
-    if expected and any(one.request.advised is not None for one in planned.parts):
+    if expected and is_advised:
         yield from _custodian({"advised-error": True}, error=average(expected))
     if drawn.measurements is not None:
         yield from _of_cells_read(planned, drawn.measurements)
