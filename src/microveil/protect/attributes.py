@@ -252,7 +252,7 @@ def _reasons(
         raise RequestError(
             place, "at a whole resolution codes must be whole numbers", "leave out missing_reasons"
         )
-    if attribute.domain is None or attribute.bounds_from_data or is_inside:
+    if attribute.domain is None or "bounds" in attribute.from_data or is_inside:
         raise RequestError(
             place,
             "codes that are written into the release must lie outside declared bounds: else a "
