@@ -89,7 +89,7 @@ def test_each_kind_is_represented_in_its_own_way(releases, method):
         assert [words[place] for place in part.units] == plain.settled(
             list(map(typical, clusters)), clusters
         )
-        assert part.differing == pytest.approx(
+        assert part.figures.differing == pytest.approx(
             np.mean(
                 np.repeat(part.units, part.partition.sizes) != np.array(codes)[part.partition.order]
             )
@@ -139,7 +139,9 @@ def test_counts_get_noise_for_two_of_them_in_each_cluster_that_is_paid_for(compo
         due = 2 * clusters / part.share
         scale = Fraction(part.scale, 1 << part.grid.bits)
         assert due <= scale <= due * (1 + Fraction(1, 10**4))
-        assert part.vector_loss <= part.share * (1 if composition == "sequential" else N // 15)
+        assert part.figures.vector_loss <= part.share * (
+            1 if composition == "sequential" else N // 15
+        )
 
 
 def tiny_tables():

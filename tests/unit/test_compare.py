@@ -77,7 +77,7 @@ def test_every_cell_says_what_it_guarantees(found):
             assert row[f"{scope}_epsilon"] == promised[scope]["epsilon"]
         assert row["model"] == planned.guarantee.model.value
         assert row["vector_loss"] == mv.audit(people(), **arguments).vector_scope
-        assert row["exact_cells"] == sum(part.exact_cells for part in planned.attributes)
+        assert row["exact_cells"] == sum(part.figures.exact_cells for part in planned.attributes)
         assert row["n_cells"] == 80
     scopes = set(found.summary.select("method", "scope").iter_rows())
     assert scopes == {

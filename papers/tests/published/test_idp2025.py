@@ -85,12 +85,12 @@ def test_exact_cells_are_the_published_counts(census, reference_data):
     """Census at k = 10: 360 of 9720 cells; Adult's ages: 98 to 99 percent; k = 5: 43 % of FICA."""
     request = {"method": "idp-cbls", "epsilon": 1, "exact_cells": "allow"}
     plan = mv.plan(census, k=10, attributes=ATTRIBUTES, **request)
-    assert sum(part.exact_cells for part in plan.attributes) == 360
+    assert sum(part.figures.exact_cells for part in plan.attributes) == 360
     (fica,) = mv.plan(census, k=5, attributes=["FICA"], **request).attributes
-    assert round(100 * fica.exact_cells / 1080) == 43
+    assert round(100 * fica.figures.exact_cells / 1080) == 43
     adult = pl.read_csv(reference_data / "adult.csv")
     (age,) = mv.plan(adult, k=10, attributes=["age"], **request).attributes
-    assert 0.98 < age.exact_cells / adult.height < 0.99
+    assert 0.98 < age.figures.exact_cells / adult.height < 0.99
     with pytest.raises(mv.ExactCellsError):
         mv.protect(adult, method="idp-cbls", k=10, epsilon=1, attributes=["age"])
 

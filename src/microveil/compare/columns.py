@@ -14,7 +14,7 @@ from microveil.measures.base import RELEASE, Better, By, Measure
 from microveil.measures.information_loss import LOSS
 from microveil.measures.registry import MEASURES
 from microveil.protect.exact_audit import audit_of
-from microveil.protect.plan import Plan
+from microveil.protect.plan import Plan, all_figures
 
 # The risk that frontiers and maps show first.
 RISK = "record_linkage_standardised"
@@ -65,6 +65,7 @@ def facts_of(planned: Plan, configuration: Configuration) -> dict[str, Any]:
     # Where nothing was asked for, what a matrix of the user's own spends.
     epsilon = configuration.epsilon if configuration.epsilon is not None else claim.epsilon
     kept = None if epsilon is None else promised.strongest_at(epsilon, claim.delta)
+    figures = all_figures(planned)
     return {
         "epsilon": None if epsilon is None else float(epsilon),
         "scope": NO_SCOPE if kept is None else kept.value,
@@ -76,8 +77,8 @@ def facts_of(planned: Plan, configuration: Configuration) -> dict[str, Any]:
         "vector_epsilon": promised.vector.epsilon,
         "row_epsilon": promised.row.epsilon,
         "vector_loss": audit_of(planned).vector_scope,
-        "exact_cells": int(sum(part.exact_cells for part in planned.attributes)),
-        "n_cells": int(sum(part.n_cells for part in planned.attributes)),
+        "exact_cells": int(sum(own.exact_cells for own in figures)),
+        "n_cells": int(sum(own.n_cells for own in figures)),
     }
 
 

@@ -1,16 +1,15 @@
 """Plans of clusters by counts: one value for all records of a cluster, or a category drawn anew."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.methods.centroids import joint_means, rounded_means
-from microveil.methods.planned import SinglePlan, about_mean, in_table, released_numbers
+from microveil.methods.planned import Figures, SinglePlan, about_mean, in_table, released_numbers
 from microveil.noise.noise import NoiseGrid, RandomSource, discrete_laplace, noise_grid, uniform
 from microveil.partition import Partition
 from microveil.table import GridColumn, Numbers
@@ -18,35 +17,15 @@ from microveil.table import GridColumn, Numbers
 Whole = NDArray[np.int64]
 # Weights of one cluster together stay below this.
 MOST_WEIGHT = 1 << 62
-# What is expected of a draw has no closed form: it is the mean of so many, by seeds of their own.
+# Draws over which the mean is taken of what is expected of one.
 TRIALS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ClusterPlan(SinglePlan):
-    """A plan of clusters whose records are at hand."""
-
-    partition: Partition
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters."""
-        return self.partition.n_clusters
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        return {
-            **super().to_dict(),
-            "n_clusters": self.n_clusters,
-            "smallest_cluster": int(self.partition.sizes.min()),
-            "largest_cluster": int(self.partition.sizes.max()),
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClusterValuePlan(_ClusterPlan):
+class ClusterValuePlan(SinglePlan):
     """One value for all records of a cluster, or none where that is a value: no noise is drawn."""
 
+    partition: Partition
     has_value: NDArray[np.bool_]  # whether the cluster is released with a value
     units: Whole  # that value, in grid units; any where there is none
     # Of the cluster's values: their number, sum, and squared distances to their mean.
@@ -57,35 +36,26 @@ class ClusterValuePlan(_ClusterPlan):
     # How many records have each category, those that lack it last; None of numbers.
     category_counts: Whole | None
 
-    @property
-    def n_cells(self) -> int:
-        """Cells with a value before and after: none lies at a distance from a missing one."""
-        return int(self.n_present[self.has_value].sum())
-
-    @property
-    def differing(self) -> float:
-        """Share of the records that get another category, or lose or gain one."""
-        return float(1 - self.kept.sum() / len(self.partition.order))
-
-    def squares_and_mean(self) -> tuple[float, float]:
-        """Return squared distances of the values that stay to their mean, and that mean."""
-        sizes, means = self._means()
-        return about_mean(means, sizes, float(self.squares[self.has_value].sum()))
-
-    def _means(self) -> tuple[Whole, NDArray[np.float64]]:
-        """Return numbers of values and means of the clusters with a value."""
-        sizes = self.n_present[self.has_value]
-        return sizes, self.sums[self.has_value] / sizes
-
-    def expected_error(self) -> float | None:
-        """Squared distance of released to original values; None for categories in no order."""
-        if not self.attribute.kind.is_ranked:
-            return None
-        if not self.n_cells:
-            return 0.0
-        sizes, means = self._means()
-        moved = sizes * (self.units[self.has_value] - means) ** 2
-        return float(self.squares[self.has_value].sum() + moved.sum())
+    @cached_property
+    def figures(self) -> Figures:
+        """What is known of it, cells with a value before and after: none is far from a missing."""
+        has_value, n_records = self.has_value, len(self.partition.order)
+        sizes, squares = self.n_present[has_value], float(self.squares[has_value].sum())
+        means, written = self.sums[has_value] / sizes, _of_clusters(self.partition)
+        if self.n_present.sum() < n_records:
+            written["clusters_without_value"] = int(np.count_nonzero(~has_value))
+        if self.category_counts is not None:
+            written["changed_cells"] = int(n_records - self.kept.sum())
+        moved = float((sizes * (self.units[has_value] - means) ** 2).sum())
+        return self._figures(
+            about_mean(means, sizes, squares),
+            int(sizes.sum()),
+            written,
+            n_clusters=self.partition.n_clusters,
+            error=squares + moved if self.attribute.kind.is_ranked else None,
+            differing=float(1 - self.kept.sum() / n_records),
+            category_counts=self.category_counts,
+        )
 
     def draw(self, source: RandomSource) -> Numbers:
         """Give every record what its cluster has; nothing is drawn."""
@@ -93,66 +63,49 @@ class ClusterValuePlan(_ClusterPlan):
         rows = self.partition.broadcast(self.attribute.from_grid(self.units))
         return released_numbers(self.attribute, rows, self.missing)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        figures = super().to_dict()
-        n_records = len(self.partition.order)
-        if self.n_present.sum() < n_records:
-            figures["clusters_without_value"] = int(np.count_nonzero(~self.has_value))
-        if self.category_counts is not None:
-            figures["changed_cells"] = int(n_records - self.kept.sum())
-        return figures
-
 
 @dataclass(frozen=True, kw_only=True)
-class HistogramPlan(_ClusterPlan):
+class HistogramPlan(SinglePlan):
     """A category for every record, drawn by its cluster's noisy counts.
 
     Counts are int64 (n_clusters, n_categories); the scale of their noise is in steps of the grid.
     """
 
+    partition: Partition
     counts: Whole
     scale: int
     grid: NoiseGrid
 
-    @property
-    def n_cells(self) -> int:
-        """Cells with a value."""
-        return len(self.partition.order)
+    @cached_property
+    def figures(self) -> Figures:
+        """What is known of it; the loss is a bound: a record changes two counts of every cluster.
 
-    @property
-    def vector_loss(self) -> float:
-        """A bound, for every table: one record changes two counts in every cluster at most."""
-        return float(Fraction(2 * self.n_clusters << self.grid.bits, self.scale))
-
-    @property
-    def category_counts(self) -> Whole:
-        """How many records have each category, int64 (n_categories,)."""
-        return np.asarray(self.counts.sum(axis=0))
-
-    def squares_and_mean(self) -> tuple[float, float]:
-        """Return squared distances of the positions to their mean, and that mean."""
-        return about_mean(np.arange(self.counts.shape[1]), self.category_counts)
-
-    @property
-    def differing(self) -> float:
-        """Share of the records that are expected to get another category."""
-        return self._on_average(
-            lambda chances: float(1 - (self.counts * chances).sum() / self.n_cells)
-        )
-
-    def expected_error(self) -> float | None:
-        """Squared distance of released to original ranks; None for categories in no order."""
-        if not self.attribute.kind.is_ranked:
-            return None
-        positions = np.arange(self.counts.shape[1])
+        Of what is expected there is no closed form: it is the mean of draws by seeds of their own.
+        """
+        n_cells, n_clusters = len(self.partition.order), self.partition.n_clusters
+        positions, category_counts = np.arange(self.counts.shape[1]), self.counts.sum(axis=0)
         apart = self.counts @ (positions[:, None] - positions[None, :]) ** 2
-        return self._on_average(lambda chances: float((apart * chances).sum()))
-
-    def _on_average(self, figure: Callable[[NDArray[np.float64]], float]) -> float:
-        weigh = partial(noisy_weights, self.counts, self.scale, self.grid.bits)
-        drawn = (weigh(RandomSource.seeded(number)) for number in range(TRIALS))
-        return sum(figure(one / one.sum(axis=1, keepdims=True)) for one in drawn) / TRIALS
+        differing = error = 0.0
+        for number in range(TRIALS):
+            source = RandomSource.seeded(number)
+            weights = noisy_weights(self.counts, self.scale, self.grid.bits, source)
+            chances = weights / weights.sum(axis=1, keepdims=True)
+            differing += float(1 - (self.counts * chances).sum() / n_cells)
+            error += float((apart * chances).sum())
+        return self._figures(
+            about_mean(positions, category_counts),
+            n_cells,
+            {
+                **_of_clusters(self.partition),
+                "noise_grid_bits": self.grid.bits,
+                "count_noise_scale": self.scale / (1 << self.grid.bits),
+            },
+            n_clusters=n_clusters,
+            error=error / TRIALS if self.attribute.kind.is_ranked else None,
+            vector_loss=float(Fraction(2 * n_clusters << self.grid.bits, self.scale)),
+            differing=differing / TRIALS,
+            category_counts=category_counts,
+        )
 
     def draw(self, source: RandomSource) -> Numbers:
         """Perturb the counts, then draw a category for every record in proportion, exactly."""
@@ -167,13 +120,13 @@ class HistogramPlan(_ClusterPlan):
         units[self.partition.order] = drawn
         return released_numbers(self.attribute, self.attribute.from_grid(units), self.missing)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        return {
-            **super().to_dict(),
-            "noise_grid_bits": self.grid.bits,
-            "count_noise_scale": self.scale / (1 << self.grid.bits),
-        }
+
+def _of_clusters(partition: Partition) -> dict[str, Any]:
+    return {
+        "n_clusters": partition.n_clusters,
+        "smallest_cluster": int(partition.sizes.min()),
+        "largest_cluster": int(partition.sizes.max()),
+    }
 
 
 def noisy_weights(counts: Whole, scale: int, bits: int, source: RandomSource) -> Whole:

@@ -7,6 +7,7 @@ two see the summary of the clusters alone, wherever their records are.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.kernels import ranking as kernel
 from microveil.methods.base import Choices
-from microveil.methods.planned import SinglePlan, about_mean, in_table, released_numbers
+from microveil.methods.planned import Figures, SinglePlan, about_mean, in_table, released_numbers
 from microveil.noise.expected_error import (
     Centroids,
     expected_centroid_error,
@@ -121,51 +122,52 @@ class CentroidPlan(SinglePlan):
     partition: Partition | None = None  # records by cluster; None where these are in no process
 
     @property
-    def n_clusters(self) -> int:
-        """The number of clusters."""
-        return len(self.sizes)
-
-    @property
-    def n_cells(self) -> int:
-        """Cells with a value."""
-        return int(self.sizes.sum())
-
-    @property
     def centroid_scales(self) -> Float:
         """Scales of the noise on the centroids, in the attribute's units."""
         steps = self.scales / self.sizes
         return np.ldexp(steps, -self.grid.bits) * float(self.attribute.resolution)
 
-    @property
-    def exact_clusters(self) -> int:
-        """Clusters that noise was due for and that would come out as they are."""
-        return 0 if self.share is None else int(np.count_nonzero(self.scales == 0))
+    @cached_property
+    def figures(self) -> Figures:
+        """What is known of it."""
+        sizes, remainder = self.sizes, self.remainder.astype(np.float64)
+        within = np.maximum(self.within - remainder**2 / sizes, 0).sum()
+        about = about_mean((self.sums + self.remainder) / sizes, sizes, float(within))
+        written: dict[str, Any] = {
+            "n_clusters": len(sizes),
+            "smallest_cluster": int(sizes.min()),
+            "largest_cluster": int(sizes.max()),
+        }
+        exact_cells, loss = 0, None
+        if self.share is not None:
+            exact, scales = self.scales == 0, self.centroid_scales
+            exact_cells = int(sizes[exact].sum())
+            written |= {
+                "exact_clusters": int(np.count_nonzero(exact)),
+                "exact_cells": exact_cells,
+                "noise_grid_bits": self.grid.bits,
+                "noise_grid_unit": self.grid.unit,
+                "centroid_noise_scale": {
+                    "smallest": float(scales.min()),
+                    "median": _median(scales),
+                    "largest": float(scales.max()),
+                },
+            }
+            if self.shifts is not None:  # from the scales really drawn with
+                loss = self.shifts.loss(np.ldexp(self.scales.astype(np.float64), -self.grid.bits))
+        return self._figures(
+            about,
+            int(sizes.sum()),
+            written,
+            n_clusters=len(sizes),
+            error=self._expected_error(),
+            exact_cells=exact_cells,
+            vector_loss=loss,
+            widening=self.widening,
+            squares_within=float(self.within.sum()),
+        )
 
-    @property
-    def exact_cells(self) -> int:
-        """Cells of those clusters."""
-        return int(self.sizes[self.scales == 0].sum()) if self.exact_clusters else 0
-
-    @property
-    def vector_loss(self) -> float | None:
-        """The true loss at vector scope, from the scales really drawn with."""
-        if self.share is None or self.shifts is None:
-            return None
-        return self.shifts.loss(np.ldexp(self.scales.astype(np.float64), -self.grid.bits))
-
-    @property
-    def squares_within(self) -> float:
-        """Squared distances of the values to the centroids of their clusters."""
-        return float(self.within.sum())
-
-    def squares_and_mean(self) -> tuple[float, float]:
-        """Return squared distances of the values to their mean, and that mean, in grid units."""
-        about_means = self.within - self.remainder.astype(np.float64) ** 2 / self.sizes
-        within = float(np.maximum(about_means, 0).sum())
-        return about_mean((self.sums + self.remainder) / self.sizes, self.sizes, within)
-
-    def expected_error(self) -> float:
-        """Squared distance of released to original values that is to be expected, in all."""
+    def _expected_error(self) -> float:
         clusters = Centroids(
             within=self.within,
             offsets=self.remainder.astype(np.float64),
@@ -193,30 +195,6 @@ class CentroidPlan(SinglePlan):
         assert self.partition is not None  # noqa: S101 -- else they are drawn where records are
         cells = self.partition.broadcast(self.drawn_means(source))
         return released_numbers(self.attribute, cells, self.missing)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        figures = {
-            **super().to_dict(),
-            "n_clusters": self.n_clusters,
-            "smallest_cluster": int(self.sizes.min()),
-            "largest_cluster": int(self.sizes.max()),
-        }
-        if self.share is None:
-            return figures
-        scales = self.centroid_scales
-        return {
-            **figures,
-            "exact_clusters": self.exact_clusters,
-            "exact_cells": self.exact_cells,
-            "noise_grid_bits": self.grid.bits,
-            "noise_grid_unit": self.grid.unit,
-            "centroid_noise_scale": {
-                "smallest": float(scales.min()),
-                "median": _median(scales),
-                "largest": float(scales.max()),
-            },
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

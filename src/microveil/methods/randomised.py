@@ -6,12 +6,13 @@ Noise on every value, a draw inside the value's interval, and a draw by a transi
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.methods.planned import SinglePlan, about_mean, released_numbers
+from microveil.guarantee.terms import Transition
+from microveil.methods.planned import Figures, SinglePlan, about_mean, released_numbers
 from microveil.noise.expected_error import (
     expected_interval_error,
     expected_noise_error,
@@ -34,17 +35,7 @@ class ValuesPlan(SinglePlan):
 
     values: NDArray[np.int64]
 
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters: every record is one."""
-        return len(self.values)
-
-    @property
-    def n_cells(self) -> int:
-        """Cells with a value."""
-        return len(self.values)
-
-    def squares_and_mean(self) -> tuple[float, float]:
+    def _about_mean(self) -> tuple[float, float]:
         """Return squared distances of the values to their mean, and that mean."""
         values, n_values = self.values, len(self.values)
         if not n_values:
@@ -78,12 +69,19 @@ class NoisePlan(ValuesPlan):
     law: str
     delta: float
 
-    def expected_error(self) -> float:
-        """Squared distance of released to original values that is to be expected, in all."""
-        bounds = self.attribute.grid_bounds
-        return sum(
-            expected_noise_error(self.law, self.delta, self.values[some], bounds)
-            for some in pieces(len(self.values))
+    @cached_property
+    def figures(self) -> Figures:
+        """What is known of it."""
+        values, bounds = self.values, self.attribute.grid_bounds
+        return self._figures(
+            self._about_mean(),
+            len(values),
+            {"law": self.law, "delta": self.delta * float(self.attribute.resolution)},
+            n_clusters=len(values),
+            error=sum(
+                expected_noise_error(self.law, self.delta, values[some], bounds)
+                for some in pieces(len(values))
+            ),
         )
 
     def draw(self, source: RandomSource) -> Numbers:
@@ -97,14 +95,6 @@ class NoisePlan(ValuesPlan):
         )
         return self._released(values + steps)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        return {
-            **super().to_dict(),
-            "law": self.law,
-            "delta": self.delta * float(self.attribute.resolution),
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalPlan(ValuesPlan):
@@ -117,38 +107,32 @@ class IntervalPlan(ValuesPlan):
     in_order: NDArray[np.int64]
     permute: bool
 
-    @property
-    def n_clusters(self) -> int:
-        """The number of intervals that hold records."""
-        return self.partition.n_clusters
-
-    @property
-    def exact_cells(self) -> int:
-        """Cells of intervals that hold one value only: they come out as they are."""
-        sizes = self.partition.sizes
+    @cached_property
+    def figures(self) -> Figures:
+        """What is known of it; cells of intervals that hold one value only come out exactly."""
+        sizes, n_intervals = self.partition.sizes, self.partition.n_clusters
         starts = np.cumsum(sizes) - sizes
         least = np.minimum.reduceat(self.in_order, starts)
-        return int(sizes[least == np.maximum.reduceat(self.in_order, starts)].sum())
-
-    def expected_error(self) -> float:
-        """Squared distance of released to original values that is to be expected, in all."""
-        return expected_interval_error(self.in_order, self.partition.sizes)
+        exact = int(sizes[least == np.maximum.reduceat(self.in_order, starts)].sum())
+        return self._figures(
+            self._about_mean(),
+            len(self.values),
+            {
+                "n_intervals": n_intervals,
+                "exact_cells": exact,
+                "smallest_interval": int(sizes.min()),
+                "largest_interval": int(sizes.max()),
+            },
+            n_clusters=n_intervals,
+            error=expected_interval_error(self.in_order, sizes),
+            exact_cells=exact,
+        )
 
     def draw(self, source: RandomSource) -> Numbers:
         """Give every record a value of its interval."""
         return self._released(
             drawn_within(self.in_order, self.partition, source, permute=self.permute)
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        return {
-            **super().to_dict(),
-            "n_intervals": self.n_clusters,
-            "exact_cells": self.exact_cells,
-            "smallest_interval": int(self.partition.sizes.min()),
-            "largest_interval": int(self.partition.sizes.max()),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,17 +148,7 @@ class TransitionPlan(SinglePlan):
     column: GridColumn
     weights: NDArray[np.int64]
     category_counts: NDArray[np.int64]
-    stated: tuple[tuple[int, ...], ...] | str | None = None
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters: every record with a value is one."""
-        return self.n_cells
-
-    @property
-    def n_cells(self) -> int:
-        """Cells with a value."""
-        return int(self._value_counts.sum())
+    stated: Transition | None = None
 
     @property
     def _value_counts(self) -> NDArray[np.int64]:
@@ -204,39 +178,42 @@ class TransitionPlan(SinglePlan):
             spent += np.maximum(reasons.which + 1, 0)
         return spent
 
-    @property
-    def vector_loss(self) -> float | None:
-        """The largest log-ratio of two probabilities, from a category there is to any other."""
-        if self.share is None:
-            return None
+    @cached_property
+    def figures(self) -> Figures:
+        """What is known of it: of values that stay values, none of which is far from a missing."""
+        counts, (lower, _) = self._value_counts, self.attribute.grid_bounds or (0, 0)
         chances = self.weights / self.weights.sum(axis=1, keepdims=True)
+        staying, n_cells, error = chances.diagonal(), int(counts.sum()), None
+        if self.attribute.kind.is_ranked:
+            among_values = self.weights[: len(counts), : len(counts)]
+            error = expected_transition_error(among_values, counts)
+        return self._figures(
+            about_mean(np.arange(len(counts)) + lower, counts),
+            n_cells,
+            {
+                "n_categories": len(self.weights),
+                "posterior_odds": posterior_odds(self.weights, self.category_counts).to_dict(),
+                "probability_to_stay": {
+                    "smallest": float(staying.min()),
+                    "largest": float(staying.max()),
+                },
+            },
+            n_clusters=n_cells,
+            error=error,
+            vector_loss=None if self.share is None else self._loss(chances),
+            differing=float(1 - np.average(staying, weights=self.category_counts)),
+            category_counts=self.category_counts,
+            stated=self.stated,
+        )
+
+    def _loss(self, chances: NDArray[np.float64]) -> float | None:
+        """Return the largest log-ratio of two chances, from a category there is to any other."""
         there = np.flatnonzero(self.category_counts)
         likeliest, unlikeliest = chances.max(axis=0), chances.min(axis=0)
         if not (unlikeliest > 0).all():
             return None
         most = np.maximum(likeliest / chances[there], chances[there] / unlikeliest)
         return math.log(float(most.max()))
-
-    def squares_and_mean(self) -> tuple[float, float]:
-        """Return squared distances of the values to their mean, and that mean."""
-        counts, (lower, _) = self._value_counts, self.attribute.grid_bounds or (0, 0)
-        return about_mean(np.arange(len(counts)) + lower, counts)
-
-    @property
-    def differing(self) -> float:
-        """Share of the records that are expected to get another category."""
-        staying = np.diagonal(self.weights) / self.weights.sum(axis=1)
-        return float(1 - np.average(staying, weights=self.category_counts))
-
-    def expected_error(self) -> float | None:
-        """Squared distance of released to original values; None for categories in no order.
-
-        Of values that stay values: none lies at a distance from a missing one.
-        """
-        if not self.attribute.kind.is_ranked:
-            return None
-        counts = self._value_counts
-        return expected_transition_error(self.weights[: len(counts), : len(counts)], counts)
 
     def draw(self, source: RandomSource) -> Numbers:
         """Give every record a category by its row, exactly in proportion to the weights."""
@@ -258,16 +235,3 @@ class TransitionPlan(SinglePlan):
         values = attribute.from_grid(np.where(absent, lower, codes + lower))
         missing = absent if absent.any() else None
         return replace(released_numbers(attribute, values, missing), reasons=reasons)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        rows = self.weights / self.weights.sum(axis=1, keepdims=True)
-        return {
-            **super().to_dict(),
-            "n_categories": len(self.weights),
-            "posterior_odds": posterior_odds(self.weights, self.category_counts).to_dict(),
-            "probability_to_stay": {
-                "smallest": float(rows.diagonal().min()),
-                "largest": float(rows.diagonal().max()),
-            },
-        }

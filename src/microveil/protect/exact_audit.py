@@ -21,11 +21,9 @@ from typing import Any
 from microveil.guarantee import Condition, Unit
 from microveil.guarantee.budget import epsilon_of, rounded_up
 from microveil.guarantee.condition import in_short
-from microveil.methods.planned import AttributePlan
 from microveil.noise.counts import CountNoise
-from microveil.protect.plan import Plan
+from microveil.protect.plan import Plan, all_figures
 from microveil.synthesis.one_way_plan import OneWayPlan
-from microveil.table.threads import in_threads
 from microveil.text import aligned, one_line
 
 OF_ACCOUNTED = "The loss that is accounted: a bound, at every scope and for every table, on what"
@@ -188,22 +186,18 @@ class Audit:
 
 
 def audit_of(planned: Plan) -> Audit:
-    """Audit a plan, its attributes side by side: of a unit by its worst record, so many times."""
-    parts, claim = planned.attributes, planned.claim
-
-    def audited(part: AttributePlan) -> AttributeAudit:
+    """Audit a plan: of a unit by its worst record, so many times."""
+    claim, entries = planned.claim, dict[str, AttributeAudit]()
+    for part in all_figures(planned):
         loss, of_unit = part.vector_loss, part.attribute.of_unit
-        return AttributeAudit(
+        entries[part.attribute.name] = AttributeAudit(
             share=claim.unit.spends(part.share, of_unit=of_unit),
             vector_scope=None if loss is None else loss * claim.unit.draws(of_unit=of_unit),
             exact_cells=part.exact_cells,
             clusters=part.n_clusters,
         )
-
-    names = [part.attribute.name for part in parts]
-    entries = in_threads(audited, parts, 0, sum([part.n_clusters for part in parts]))
     return Audit(
-        attributes=dict(zip(names, entries, strict=True)),
+        attributes=entries,
         conditions=claim.conditions,
         unit=Unit() if claim.has_clusters else claim.unit,
         methods={terms.name: terms.method for terms in claim.attributes} if claim.parts else {},

@@ -15,11 +15,8 @@ from numpy.typing import NDArray
 
 from microveil.guarantee import Condition
 from microveil.guarantee.condition import in_short
-from microveil.methods.category_plans import ClusterValuePlan, HistogramPlan
-from microveil.methods.planned import AttributePlan
-from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
-from microveil.protect.plan import Plan
+from microveil.protect.plan import Plan, all_figures
 from microveil.schema import Attribute
 from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measuring import Counter
@@ -31,8 +28,6 @@ from microveil.table.threads import in_threads
 Whole = NDArray[np.int64]
 # Sums of squares that are equal may differ so much, relatively, when they are added up.
 LAST_DIGITS = 1e-9
-# Plans of categories in no order: the expected error is the share that changes.
-OF_CATEGORIES = (TransitionPlan, ClusterValuePlan, HistogramPlan)
 # Of an option by a new table, in words.
 OF_DISTRIBUTIONS = "of distributions alone, on a stand-in, as its rows follow nobody"
 # Draws of an attribute over which the mean is taken, and of tables beyond so many records.
@@ -129,22 +124,16 @@ def average(expected: Mapping[str, Expectation]) -> float:
 
 def expectations(planned: Plan) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
-
-    def of_one(part: AttributePlan) -> Expectation | None:
-        error = part.expected_error()
-        if error is None or not part.n_cells:
-            return None
+    found = {}
+    for part in all_figures(planned):
         squared_unit = float(part.attribute.resolution) ** 2
-        return Expectation(
-            mean_squared_error=error / part.n_cells * squared_unit,
-            variance=part.total_squares / max(part.n_cells - 1, 1) * squared_unit,
-            hopeless=error > part.squares_about_published_mean * (1 + LAST_DIGITS),
-        )
-
-    parts = planned.attributes
-    found = in_threads(of_one, parts, 0, sum([part.n_clusters for part in parts]))
-    by_part = zip(parts, found, strict=True)
-    return {part.attribute.name: entry for part, entry in by_part if entry is not None}
+        if part.error is not None and part.n_cells:
+            found[part.attribute.name] = Expectation(
+                mean_squared_error=part.error / part.n_cells * squared_unit,
+                variance=part.total_squares / max(part.n_cells - 1, 1) * squared_unit,
+                hopeless=part.error > part.squares_about_published_mean * (1 + LAST_DIGITS),
+            )
+    return found
 
 
 def all_expected(planned: Plan) -> dict[str, Expectation]:
@@ -154,10 +143,11 @@ def all_expected(planned: Plan) -> dict[str, Expectation]:
     """
     if planned.synthetic is None:
         found = expectations(planned)
-        for part in planned.attributes:
-            if isinstance(part, OF_CATEGORIES) and not part.attribute.kind.is_ranked:
-                assert part.category_counts is not None  # noqa: S101 -- they are categories
-                found[part.attribute.name] = _of_categories(part.category_counts, part.differing)
+        for part in all_figures(planned):
+            counts, differing = part.category_counts, part.differing
+            is_ranked = part.attribute.kind.is_ranked
+            if counts is not None and differing is not None and not is_ranked:
+                found[part.attribute.name] = _of_categories(counts, differing)
         return found
     # Of a domain that is learnt nothing is known before the draw.
     parts = [part for part in planned.synthetic.attributes if part.attribute.domain is not None]

@@ -7,12 +7,13 @@ from typing import Any, cast
 from microveil.guarantee import Guarantee, Scopes
 from microveil.methods import Promise
 from microveil.methods.expected_pairs import ExpectedPairs
-from microveil.methods.planned import AttributePlan, SinglePlan
+from microveil.methods.planned import AttributePlan, Figures, SinglePlan, figures_of
 from microveil.protect.columns import Prepared, Units
 from microveil.protect.request import Request
 from microveil.schema import Attribute
 from microveil.synthesis.plan import SyntheticPlan
 from microveil.table import Table
+from microveil.table.threads import in_threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,6 +106,12 @@ class Plan:
     def _repr_html_(self) -> str:
         """Say for a notebook what a release would promise."""
         return self.guarantee._repr_html_()
+
+
+def all_figures(planned: Plan) -> list[Figures]:
+    """Return what is known of the plan of each attribute, side by side where it is to be found."""
+    to_find = [own for own in planned.attributes if isinstance(own, SinglePlan)]
+    return in_threads(figures_of, planned.attributes, len(to_find) * planned.table.n_records)
 
 
 def kept_scope(planned: Plan) -> str | None:

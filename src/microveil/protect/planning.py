@@ -13,7 +13,7 @@ from microveil.guarantee import Cover, Model, Scope, split
 from microveil.guarantee.budget import added_up
 from microveil.methods import Choices, Promise, Setting
 from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
-from microveil.methods.planned import AttributePlan, Figures, SinglePlan
+from microveil.methods.planned import AttributePlan, SinglePlan, figures_of
 from microveil.protect.arguments import arguments
 from microveil.protect.attributes import attribute_of
 from microveil.protect.claims import guarantee_of, in_force
@@ -87,7 +87,7 @@ def plan_attributes(prepared: Prepared, choices: Choices, draw: Draw | None) -> 
             return plan
         draw(plan)
         # What is said of isotonic regression, and of whole records, needs the plans themselves.
-        return plan if request.isotonic or not one_by_one else Figures.of(plan)
+        return plan if request.isotonic or not one_by_one else plan.figures
 
     return in_threads(planned, numbers, n_values, at_once=at_once)
 
@@ -306,7 +306,7 @@ def refuse_exact_cells(planned: Plan) -> None:
         request = part.request
         if request.exact_cells == "allow" or "exact cells" not in request.method.can:
             continue
-        found = [own for own in part.attributes if own.exact_cells]
+        found = [own for own in map(figures_of, part.attributes) if own.exact_cells]
         if not found:
             continue
         are_equal = request.exact_cells == "widen" or all(own.n_clusters == 1 for own in found)

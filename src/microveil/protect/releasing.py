@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from microveil.files.formulas import begins_like_formula
-from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
 from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.partition.ranking import Widening
@@ -25,7 +24,7 @@ from microveil.protect.draw import Drawn
 from microveil.protect.exact_audit import audit_of
 from microveil.protect.expectation import Expectation, average, expectations
 from microveil.protect.notes import said
-from microveil.protect.plan import PartPlan, Plan, kept_scope
+from microveil.protect.plan import PartPlan, Plan, all_figures, kept_scope
 from microveil.protect.release import Manifest, Release
 from microveil.schema import Kind, Source
 from microveil.synthesis.keeping import Repairs
@@ -170,7 +169,7 @@ def _manifest(planned: Plan, drawn: Drawn) -> dict[str, Any]:
         "parameters": dict(planned.parameters),
         "unused_parameters": list(planned.unused),
         "n_records": planned.table.n_records,
-        "attributes": {part.attribute.name: part.to_dict() for part in planned.attributes},
+        "attributes": {own.attribute.name: dict(own.written) for own in all_figures(planned)},
         "guarantee": planned.guarantee.to_dict(),
         "notes": list(planned.notes),
         "custodian_notes": [*_told(planned, drawn, expected, looks)],
@@ -199,9 +198,9 @@ def _told(
     for one in planned.parts:
         is_advised = is_advised or one.request.advised is not None
         yield from _of_whole_records(one)
-    for part in planned.attributes:
+    for part in all_figures(planned):
         exact, n_cells = exact + part.exact_cells, n_cells + part.n_cells
-        if isinstance(part, CentroidPlan | Figures) and part.widening:
+        if part.widening:
             yield from _of_widening(part, part.widening)
     if exact:
         yield from _custodian({"exact-cells": exact}, cells=n_cells)
@@ -266,7 +265,7 @@ def _of_whole_records(part: PartPlan) -> Iterator[str]:
     return _custodian({"empty-records": n_empty}, n_records=n_records, names=names)
 
 
-def _of_widening(part: CentroidPlan | Figures, before: Widening) -> Iterator[str]:
+def _of_widening(part: Figures, before: Widening) -> Iterator[str]:
     """Say what merging clusters of equal values cost."""
     total = part.total_squares
     return _custodian(

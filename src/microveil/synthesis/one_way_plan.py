@@ -120,17 +120,6 @@ class OneWayPlan:
     decimals: CountNoise | None = None
     kinds: CountNoise | None = None
     others: "tuple[OneWayPlan, ...]" = ()
-    # No record is in a cluster, no cell is anybody's, and no value is known before the draw.
-    missing: None = None
-    n_clusters: int = 0
-    exact_cells: int = 0
-    total_squares: float = 0.0
-    squares_about_published_mean: float = 0.0
-
-    @property
-    def n_cells(self) -> int:
-        """Cells with a value, as far as the public number of records says."""
-        return self.n_records
 
     @property
     def is_number(self) -> bool:
@@ -141,14 +130,6 @@ class OneWayPlan:
     def is_computed(self) -> bool:
         """Whether nothing is asked of it, as a rule says how it is made of other columns."""
         return not self.is_number and self.noise is None
-
-    @property
-    def vector_loss(self) -> float | None:
-        """What is spent on it, whatever the table; None where that is no share of its own."""
-        return None if self.share is None else float(self.share)
-
-    def expected_error(self) -> None:
-        """No record has a counterpart whose distance could be expected."""
 
     @property
     def rates(self) -> tuple[Fraction, ...]:

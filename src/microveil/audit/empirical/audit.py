@@ -27,7 +27,7 @@ from microveil.errors import RequestError, stands_alone
 from microveil.guarantee import Cover
 from microveil.methods.category_plans import HistogramPlan
 from microveil.methods.centroids import CentroidPlan
-from microveil.methods.planned import AttributePlan, Figures, SinglePlan
+from microveil.methods.planned import AttributePlan, Figures, SinglePlan, figures_of
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
 from microveil.protect.arguments import Arguments
@@ -164,9 +164,9 @@ def measured(part: AttributePlan, planned: Plan, attack: Attack) -> EmpiricalAud
 def _of_cells(part: SinglePlan | Figures, planned: Plan, attack: Attack) -> dict[str, ScopeFinding]:
     """Attack what is drawn for the records of an attribute, at each scope."""
     prepared = planned.prepared
-    near: float | None = part.vector_loss
+    near = far = figures_of(part).vector_loss
     # What is one value a unit is drawn as a record is: once.
-    far, units = part.vector_loss, None if part.attribute.of_unit else prepared.units
+    units = None if part.attribute.of_unit else prepared.units
     experiments: Mapping[str, Experiment]
     if units is not None and isinstance(part, CentroidPlan | TransitionPlan):
         # Each record is drawn by itself: the same neighbour is the worst at every scope.
@@ -260,7 +260,8 @@ def _no_epsilon(part: AttributePlan | None) -> RequestError:
 
 
 def _loss(part: AttributePlan) -> float:
-    return math.inf if part.vector_loss is None else part.vector_loss
+    loss = figures_of(part).vector_loss
+    return math.inf if loss is None else loss
 
 
 def _centroid_experiments(tuned: Tuned, planned: Plan) -> dict[str, Experiment]:

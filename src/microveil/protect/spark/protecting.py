@@ -202,7 +202,7 @@ def _planned(
     request, columns = prepared.request, table.columns
     streams = dict(zip(columns, RandomSource.of(request.seed).spawn(len(columns)), strict=True))
 
-    def plan_of(name: str, choices: Choices) -> AttributePlan:
+    def plan_of(name: str, choices: Choices) -> Figures:
         column, steps = columns[name], cast("RankedSteps", request.method.plan)
         if request.method.id == "pram":
             plan, draws[name] = _of_categories(column, choices, scratch)
@@ -211,11 +211,11 @@ def _planned(
             of_clusters = steps.of_clusters(summary, column.attribute, choices)
             values = of_clusters.drawn_means(streams[name])
             draws[name] = taking(column.attribute, starts, values)
-            plan = Figures.of(of_clusters)
+            plan = of_clusters.figures
         else:
             plan, draws[name] = _of_records(column, steps, choices, scratch)
         n_missing = 0 if request.missing == "protect" else column.n_records - column.n_present
-        return replace(plan, figures={**plan.figures, "missing_cells": n_missing})
+        return replace(plan, written={**plan.written, "missing_cells": n_missing})
 
     def plans(prepared: Prepared, choices: Choices, _made: Any) -> list[AttributePlan]:
         return [plan_of(name, choices) for name in prepared.names]
@@ -276,7 +276,7 @@ def _of_records(
 
     def of_values(values: Any) -> Figures:
         grid = GridColumn(attribute=attribute, values=values, missing=None)
-        return Figures.of(steps([grid], choices)[0])
+        return steps([grid], choices)[0].figures
 
     def add(totals: Any, batch: pa.RecordBatch) -> None:
         values = batch.column(0).to_numpy()
@@ -299,7 +299,7 @@ def _of_records(
         total_squares=total,
         squares_about_published_mean=about_rounded(total, middle + apart / n_cells, n_cells),
         error=error,
-        figures={**of_ends.figures, "n_clusters": n_cells},
+        written={**of_ends.written, "n_clusters": n_cells},
     )
     return plan, draw
 
@@ -315,7 +315,7 @@ def _of_categories(column: SparkColumn, choices: Choices, scratch: Scratch) -> t
     def draw(column: GridColumn, _numbers: Whole, source: RandomSource) -> Numbers:
         return matrix.drawn(column, source)
 
-    return Figures.of(matrix), draw
+    return matrix.figures, draw
 
 
 def _texts(table: SparkTable, scratch: Scratch) -> Callable[[str, tuple[str, ...]], set[str]]:
