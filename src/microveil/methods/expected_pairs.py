@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from microveil.methods.base import Choices
-from microveil.methods.synthetic import is_learnt, room_of, tables_planned
+from microveil.methods.synthetic_plan import Planning, is_learnt, room_of
 from microveil.schema import Attribute
 from microveil.synthesis.choosing import TablesPlan
 
@@ -53,7 +53,7 @@ def expected_pairs(attributes: Sequence[Attribute], choices: Choices) -> Expecte
     A pair can be measured where in a table of two by two cells a fair share of the records stands
     out of the noise; that it is kept is not said, which depends on how the two are related.
     """
-    tables = tables_planned(attributes, choices)
+    tables = Planning(tuple(attributes), choices).tables()
     if tables is None:
         return None
     n_pairs = len(attributes) * (len(attributes) - 1) // 2
@@ -63,7 +63,7 @@ def expected_pairs(attributes: Sequence[Attribute], choices: Choices) -> Expecte
         return ExpectedPairs(n_pairs=n_pairs, n_measured=min(n_measured, n_pairs))
 
     def does(attributes: Sequence[Attribute], choices: Choices) -> bool:
-        planned = tables_planned(attributes, choices)
+        planned = Planning(tuple(attributes), choices).tables()
         return planned is not None and _can_measure(planned, choices.n_records)
 
     # Each is found by planning with it, so that it does do.

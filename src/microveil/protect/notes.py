@@ -14,7 +14,7 @@ from microveil.guarantee import Guarantee, Model
 from microveil.guarantee.condition import FURTHER
 from microveil.methods import METHODS, Promise
 from microveil.methods.expected_pairs import ExpectedPairs
-from microveil.methods.synthetic import DEEP_ENOUGH
+from microveil.methods.synthetic_plan import DEEP_ENOUGH
 from microveil.protect.columns import Prepared
 from microveil.protect.opening import LIKE_NAME, LIKE_PERSON, LIKE_WEIGHT
 from microveil.protect.parts import Whole

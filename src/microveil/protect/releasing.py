@@ -16,7 +16,7 @@ import numpy as np
 
 from microveil.files.formulas import begins_like_formula
 from microveil.methods.planned import Figures
-from microveil.methods.synthetic import DEEP_ENOUGH
+from microveil.methods.synthetic_plan import DEEP_ENOUGH
 from microveil.partition.ranking import Widening
 from microveil.protect.claims import as_value, declared_missing, released_labels
 from microveil.protect.columns import Units
