@@ -241,8 +241,10 @@ class Problems(list[MicroveilError]):
 
     def extend(self, problems: Iterable[MicroveilError]) -> None:
         """Take down more problems, each of them once."""
-        known = {(problem.place, problem.rule) for problem in self}
-        super().extend(one for one in problems if (one.place, one.rule) not in known)
+        known = [(problem.place, problem.rule) for problem in self]
+        for problem in problems:
+            if (problem.place, problem.rule) not in known:
+                self.append(problem)
 
     def add(self, place: str, rule: str, remedy: str) -> None:
         """Take down a problem."""

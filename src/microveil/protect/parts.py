@@ -31,6 +31,15 @@ OF_WHOLE = (
     "outside", "seed", "types", "bounds", "categories", "resolution", "never_missing",
     "missing_codes", "missing_values",
 )  # fmt: skip
+# What is refused beside parts: the rule and the remedy.
+BESIDE = {
+    "epsilon": (
+        "the epsilon of a release of several parts is the sum of theirs",
+        "leave it out, and give each part its own",
+    ),
+    "attributes": ("the parts name them", "leave it out, or name them in a part"),
+}
+OF_PARTS = ("it is a part's to say where there are parts", "pass it to the part: {name}=...")
 REMEDY = "pass parts=[mv.part(['AGE'], method='dp-um', k=50, epsilon=1), ...]"
 
 
@@ -199,15 +208,17 @@ class Whole:
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "Whole":
         """Check what is said of a release of several parts."""
-        given, problems = said(asked), Problems()
+        given, problems, known = said(asked), Problems(), arguments()
         parts = read_parts(given.pop("parts"))
-        known = arguments()
-        for name in given:
-            with problems.noted():
-                _refuse_beside_parts(name, is_of_part=name in known and known[name].of_part)
-        of_whole = {n: value for n, value in given.items() if n in OF_WHOLE or n not in known}
-        read = {name: known[name].default for name in OF_WHOLE}
-        read |= read_each(of_whole, problems)
+        of_whole = dict[str, Any]()
+        for name, value in given.items():
+            own = known.get(name)
+            if name in BESIDE or (own is not None and own.of_part and name not in FOR_ALL):
+                rule, remedy = BESIDE.get(name, OF_PARTS)
+                problems.add(name, rule, remedy.format(name=name))
+            if name in OF_WHOLE or own is None:
+                of_whole[name] = value
+        read = {name: known[name].default for name in OF_WHOLE} | read_each(of_whole, problems)
         problems.refuse()
         # A part says these for itself, or they are said of all rows.
         rest = {n: v for n, v in given.items() if n not in ("keep", "scope", "shuffle")}
@@ -316,24 +327,6 @@ class Whole:
                 f"its values would stand beside other people's in {beside}",
                 "leave out shuffle, or keep no column and name no unit beside it",
             )
-
-
-def _refuse_beside_parts(name: str, *, is_of_part: bool) -> None:
-    """Refuse beside parts what each of them says for itself."""
-    if name == "epsilon":
-        raise RequestError(
-            "epsilon",
-            "the epsilon of a release of several parts is the sum of theirs",
-            "leave it out, and give each part its own",
-        )
-    if name == "attributes":
-        raise RequestError(
-            "attributes", "the parts name them", "leave it out, or name them in a part"
-        )
-    if is_of_part and name not in FOR_ALL:
-        raise RequestError(
-            name, "it is a part's to say where there are parts", f"pass it to the part: {name}=..."
-        )
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from inspect import signature
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from microveil.errors import (
-    DataError,
     MicroveilError,
     Problems,
     RequestError,
@@ -38,7 +37,11 @@ from microveil.table.table import check_kept
 
 # So many gaps are worth a word on what closes them all; a single one is soon filled in.
 MANY = 2
+# Arguments that are facts about columns.
+BY_COLUMN = ("bounds", "categories", "resolution")
 
+Asked = Mapping[str, Any]
+Progress = Callable[[str], None] | None
 Listed = ParamSpec("Listed")
 Result = TypeVar("Result")
 
@@ -73,7 +76,7 @@ def asking(table: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield asked
 
 
-def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+def merged(recipe: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
     """Let arguments override a recipe's; of those that go by column, column by column."""
     given = said(asked)
     if "never_missing" in given:
@@ -97,7 +100,7 @@ def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
     return both
 
 
-def without_dots(asked: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+def without_dots(asked: Asked, problems: Problems) -> dict[str, Any]:
     """Leave out what arguments say in dots, and take down that it is to be filled in."""
     left = dict(asked)
     for argument in OF_ALL:
@@ -112,67 +115,128 @@ def without_dots(asked: Mapping[str, Any], problems: Problems) -> dict[str, Any]
     return left
 
 
-def settle(
-    table: Any, asked: Mapping[str, Any], progress: Callable[[str], None] = silent
-) -> Prepared:
+def settle(table: Any, asked: Asked, progress: Callable[[str], None] = silent) -> Prepared:
     """Make a request of arguments, or one for each part, choosing what is left to advice.
 
     What is refused is refused with all that is wrong beside it.
     """
-    try:
-        if asked.get("parts") is None:
-            return _prepared(table, asked, progress)
-        return _of_parts(table, Whole.of(asked), progress)
-    except (RequestError, DataError) as error:
-        found = problems_of(table, asked)
+    problems = Problems()
+    found = _settled(table, asked, problems, progress)
+    if found is None or problems:
+        raise one_error([*_ways(table, asked, problems), *problems])
+    return found
+
+
+def problems_of(table: Any, asked: Asked) -> Problems:
+    """Find all that is wrong with a request of a table, without a look at values to protect."""
+    problems = Problems()
+    _settled(table, asked, problems, None)
+    return problems
+
+
+def _settled(table: Any, asked: Asked, problems: Problems, progress: Progress) -> Prepared | None:
+    """Open a table for a request, and note all that is wrong.
+
+    Without ``progress`` what is left to advice is not chosen, but taken at its least.
+    """
+    if asked.get("parts") is not None:
+        return _of_parts(table, asked, problems, progress)
+    if AUTO in (asked.get("method"), asked.get("k")):
+        if progress is not None or asked.get("method") == AUTO:
+            return _advised(table, asked, problems, progress)
+        method = METHODS.get(str(asked.get("method")))
+        asked = {**asked, "k": AUTO if method is None else method.smallest_k}
+    request, found = Request.judged(asked)
+    problems.extend(found)
+    if request is None:
+        _check_named(table, asked, problems)
+        return None
+    wrong, of_table, opened, prepared = {one.place for one in found}, Problems(), None, None
+    # Where they are wrong, nobody said how many records a unit may have.
+    is_unsaid = not wrong.isdisjoint(("unit", "max_rows"))
+    with of_table.noted():
+        opened = opened_for(table, replace(request, max_rows=NO_LIMIT) if is_unsaid else request)
+    if opened is None:  # units or codes for missing values, which hide nothing else
+        request = replace(request, unit=None, unit_attributes=(), max_rows=None)
+        request = replace(request, missing_codes={}, missing_values=())
+    with of_table.noted():
+        prepared = replace(prepare(opened or table, request, progress or silent), asked=asked)
+    # What was said wrongly of all columns is not said of each of them again.
+    problems.extend(one for one in of_table if (lacked(one) or ("",))[0] not in wrong)
+    return prepared
+
+
+def _advised(table: Any, asked: Asked, problems: Problems, progress: Progress) -> Prepared | None:
+    """Open a table for the request that advice makes of one, or note what columns lack for it."""
+    refused, is_method = Problems(), asked.get("method") == AUTO
+    if progress is not None:
+        with refused.noted():
+            chosen = (method_chosen if is_method else k_chosen)(table, asked, progress)
+            return replace(chosen, asked=asked)
+        lacking = problems_of(table, asked)
         # That no method suits says nothing as long as columns lack what all methods need.
-        is_left = asked.get("method") == AUTO and bool(found)
-        problems = Problems(p for p in error.problems if not (is_left and p.place == "method"))
-        problems.extend(found)
-        raise one_error([*_ways(table, asked, problems), *problems]) from None
+        is_left = is_method and bool(lacking)
+        problems.extend(one for one in refused if not (is_left and one.place == "method"))
+        problems.extend(lacking)
+        return None
+    # Of a method that is to be chosen: what the one that needs least lacks.
+    _check_named(table, asked, problems)
+    read_each({name: value for name, value in asked.items() if value != AUTO}, problems)
+    least = METHODS["dp-synthetic" if asked.get("scope") == Scope.ROW else "idp-cbls"]
+    k = least.smallest_k if "k" in least.needs else None
+    found = problems_of(table, {**asked, "method": least.id, "k": k})
+    problems.extend(one for one in found if lacked(one))
+    return None
 
 
-def _prepared(table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]) -> Prepared:
-    """Make a request of arguments, choosing what they leave to advice, and open a table for it."""
-    if asked.get("method") == AUTO:
-        found = method_chosen(table, asked, progress)
-    elif asked.get("k") == AUTO:
-        found = k_chosen(table, asked, progress)
-    else:
-        found = prepare(table, Request.of(asked), progress)
-    return replace(found, asked=asked)
+def _check_named(table: Any, asked: Asked, problems: Problems) -> None:
+    """Note the columns that arguments are about and that a table does not have."""
+    given = [asked.get(name) for name in ("attributes", "keep", *BY_COLUMN)]
+    listed = [name for own in given if isinstance(own, Mapping | list | tuple) for name in own]
+    with problems.noted():
+        check_columns(open_table(table), [name for name in listed if isinstance(name, str)])
 
 
-def _of_parts(table: Any, whole: Whole, progress: Callable[[str], None]) -> Prepared:
+def _of_parts(table: Any, asked: Asked, problems: Problems, progress: Progress) -> Prepared | None:
     """Put the columns of all parts together, in the table's order; one part is as any request."""
+    whole, opened, parts = None, None, list[Prepared | None]()
+    with problems.noted():
+        whole = Whole.of(asked)
+    if whole is None:
+        return None
     if len(whole.parts) == 1:
-        return _prepared(table, whole.alone(), progress)
-    # Opened once, for all parts: the same records of a unit stay in each.
-    for_all = opened_for(table, whole)
-    opened, parts = for_all.table, list[Prepared]()
-    check_columns(opened, (*whole.attributes, *whole.keep))
-    for name in ("bounds", "categories", "resolution", "missing_codes"):
-        check_columns(opened, whole.asked.get(name) or ())
-    check_types(opened, whole.types)
-    for name in whole.keep:
-        check_kept(opened, name)
+        return _settled(table, whole.alone(), problems, progress)
+    with problems.noted():
+        opened = opened_for(table, whole)  # once: the same records of a unit stay in each
+        check_columns(opened.table, (*whole.attributes, *whole.keep))
+        for name in (*BY_COLUMN, "missing_codes"):
+            check_columns(opened.table, whole.asked.get(name) or ())
+        check_types(opened.table, whole.types)
+        for name in whole.keep:
+            check_kept(opened.table, name)
+    known = {(problem.place, problem.rule) for problem in problems}
     for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
-        with in_part(number, one):
-            parts.append(_prepared(for_all, own, progress))
-    attributes = {own.name: own for part in parts for own in part.attributes}
-    released = {*whole.attributes, *whole.keep, parts[0].request.unit}
+        found = Problems()
+        parts.append(_settled(opened or table, own, found, progress))
+        with problems.noted(), in_part(number, one):
+            Problems(each for each in found if (each.place, each.rule) not in known).refuse()
+    prepared = [part for part in parts if part is not None]
+    if opened is None or len(prepared) < len(parts):
+        return None
+    attributes = {own.name: own for part in prepared for own in part.attributes}
+    released, names = {*whole.attributes, *whole.keep, prepared[0].request.unit}, opened.table.names
     return replace(
-        parts[0],
-        attributes=tuple(attributes[name] for name in opened.names if name in attributes),
-        left_out={name: "" for name in opened.names if name not in released},
-        formulas=tuple(formulas_in(opened, attributes.values(), whole.keep)),
+        prepared[0],
+        attributes=tuple(attributes[name] for name in names if name in attributes),
+        left_out={name: "" for name in names if name not in released},
+        formulas=tuple(formulas_in(opened.table, attributes.values(), whole.keep)),
         held=None,
         whole=whole,
-        parts=tuple(parts),
+        parts=tuple(prepared),
     )
 
 
-def refuse_all(table: Any, asked: Mapping[str, Any], problems: Problems) -> None:
+def refuse_all(table: Any, asked: Asked, problems: Problems) -> None:
     """Refuse a request that has problems, with all others that it has."""
     if problems and not is_of_spark(table):
         # What a recipe has in another form is not lacking.
@@ -183,9 +247,7 @@ def refuse_all(table: Any, asked: Mapping[str, Any], problems: Problems) -> None
     problems.refuse()
 
 
-def _ways(
-    table: Any, asked: Mapping[str, Any], problems: Iterable[MicroveilError]
-) -> Iterator[RequestError]:
+def _ways(table: Any, asked: Asked, problems: Iterable[MicroveilError]) -> Iterator[RequestError]:
     """Say first what would close many gaps at once: what the file declares, or learning."""
     gaps = [found for one in problems if (found := lacked(one)) is not None and found[1]]
     columns = dict.fromkeys(name for _, name in gaps)
@@ -211,63 +273,3 @@ def _ways(
             "allow one, and all that is lacking below is learnt within the budget: --delta 1e-9 "
             "(delta=1e-9)",
         )
-
-
-def problems_of(table: Any, asked: Mapping[str, Any]) -> Problems:
-    """Find all that is wrong with a request of a table, without a look at values to protect."""
-    problems = Problems()
-    if asked.get("parts") is None:
-        _add_of_request(table, asked, problems)
-        return problems
-    with problems.noted():
-        whole = Whole.of(asked)
-        with problems.noted():
-            check_columns(open_table(table), (*whole.attributes, *whole.keep))
-        known = {(problem.place, problem.rule) for problem in problems}
-        for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
-            with problems.noted(), in_part(number, one):
-                found = problems_of(table, own)
-                Problems(each for each in found if (each.place, each.rule) not in known).refuse()
-    return problems
-
-
-def _add_of_request(table: Any, asked: Mapping[str, Any], problems: Problems) -> None:
-    """Add the problems of a request of one method; what is left to advice is taken at its least."""
-    method = METHODS.get(str(asked.get("method")))
-    if method is None:
-        with problems.noted():
-            check_columns(open_table(table), _named(asked))
-    elif asked.get("k") == AUTO:
-        asked = {**asked, "k": method.smallest_k}
-    if asked.get("method") == AUTO:
-        # What columns lack for a method that advice is to choose: for the least that it needs.
-        read_each({name: value for name, value in asked.items() if value != AUTO}, problems)
-        least = METHODS["dp-synthetic" if asked.get("scope") == Scope.ROW else "idp-cbls"]
-        lacking, k = Problems(), least.smallest_k if "k" in least.needs else None
-        _add_of_request(table, {**asked, "method": least.id, "k": k}, lacking)
-        problems.extend(one for one in lacking if lacked(one))
-        return
-    request, found = Request.judged(asked)
-    problems.extend(found)
-    if request is None:
-        return
-    wrong, opened, of_table = {problem.place for problem in found}, None, Problems()
-    # Where they are wrong, nobody said how many records a unit may have.
-    is_open = not wrong.isdisjoint(("unit", "max_rows"))
-    with of_table.noted():
-        opened = opened_for(table, replace(request, max_rows=NO_LIMIT) if is_open else request)
-    if opened is None:  # units or codes for missing values, which hide nothing else
-        request = replace(request, unit=None, unit_attributes=(), max_rows=None)
-        request = replace(request, missing_codes={}, missing_values=())
-    with of_table.noted():
-        prepare(table if opened is None else opened, request)
-    # What was said wrongly of all columns is not said of each of them again.
-    problems.extend(one for one in of_table if (lacked(one) or ("",))[0] not in wrong)
-
-
-def _named(asked: Mapping[str, Any]) -> Iterator[str]:
-    """Name the columns that arguments are about, as far as these are in order."""
-    for name in ("attributes", "keep", "bounds", "categories", "resolution"):
-        given = asked.get(name)
-        if isinstance(given, Mapping | list | tuple):
-            yield from (column for column in given if isinstance(column, str))

@@ -8,12 +8,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars
+from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, one_error
 from microveil.schema import Kind
 from microveil.table.cells import TEXT, numbers_of_category
 from microveil.table.column_files import ColumnFiles, columns_of, files_of, height_of
-from microveil.table.labelled import LabelledTable, Labels, fitting
+from microveil.table.labelled import LabelledTable, fitting
 from microveil.table.missing import MissingCodes, codes_of_table
 from microveil.table.restore import RESTORE
 from microveil.table.table import Table, is_text
@@ -49,27 +50,24 @@ def open_table(
     stated of them; in one of no more values than one unit may have, these must not show by its
     type. Refused is what has no two records, or whose columns cannot be told apart.
     """
-    said: dict[str, Labels] = {}
-    untyped = table.untyped if isinstance(table, LabelledTable) else {}
     if isinstance(table, LabelledTable):
-        said = {name: column.labels for name, column in table.schema.items()}
-        table = table.frame
-    opened = table if isinstance(table, Table) else _seen(table)
-    opened = replace(opened, untyped=untyped) if untyped else opened
-    if said:
+        opened = replace(_seen(table.frame), untyped=table.untyped)
         labels = {
-            name: fitting(own, opened.kind(name), is_text=is_text(opened, name))
-            for name, own in said.items()
+            name: fitting(own.labels, opened.kind(name), is_text=is_text(opened, name))
+            for name, own in table.schema.items()
         }
         opened = replace(opened, labels=labels)
+    else:
+        opened = table if isinstance(table, Table) else _seen(table)
     if opened.n_records == 0:
         raise DataError("table", "it holds no records", "pass a table of at least two records")
     if opened.n_records == 1:
         raise DataError(
             "table", "one record cannot be hidden among others", "pass a table of at least two"
         )
-    for name in (n for n in opened.names if n in stated and n not in opened.untyped):
-        opened = _stated(opened, name, stated[name], most)
+    for name in opened.names:
+        if name in stated and name not in opened.untyped:
+            opened = _stated(opened, name, stated[name], most)
     return replace(opened, missing=codes_of_table(opened, missing)) if missing else opened
 
 
@@ -86,9 +84,8 @@ def _seen(table: Any) -> Table:
     if isinstance(table, polars.LazyFrame):
         return _of_lazy(columns_of(table), files_of(table))
     if isinstance(table, Mapping):
-        if table and all(isinstance(column, polars.LazyFrame) for column in table.values()):
-            return _of_lazy(dict(table), None)
-        return _of_arrays(table)
+        is_lazy = {*map(type, table.values())} == {polars.LazyFrame}
+        return _of_lazy(dict(table), None) if is_lazy else _of_arrays(table)
     opened = table_of_frame(table)
     check_names([*opened.names])
     return opened
@@ -100,6 +97,7 @@ def _of_lazy(columns: dict[str, polars.LazyFrame], files: ColumnFiles | None) ->
 
 
 def _of_arrays(arrays: Mapping[str, Any]) -> Table:
+    columns, lengths = dict[str, NDArray[Any]](), set[int]()
     for name, array in arrays.items():
         # The type of a list would hang on its values, a mask would hide some.
         if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
@@ -108,13 +106,13 @@ def _of_arrays(arrays: Mapping[str, Any]) -> Table:
                 "the columns of a dict must be plain numpy arrays",
                 "pass np.array(...) of the type you mean; for a masked array, NaN in floats",
             )
-    columns = {name: np.asarray(array) for name, array in arrays.items()}
-    lengths = {array.shape for array in columns.values()}
-    if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
+        columns[name] = np.asarray(array)
+        lengths.add(len(array) if array.ndim == 1 else -1)
+    if len(lengths) > 1 or -1 in lengths:
         raise DataError(
             "table", "its arrays must be one-dimensional and of one length", "mend the arrays"
         )
-    return Table(columns=columns, n_records=next(iter(lengths))[0] if lengths else 0)
+    return Table(columns=columns, n_records=max(lengths, default=0))
 
 
 def table_of_frame(given: Any) -> Table:
@@ -208,9 +206,9 @@ def _is_of_few(column: "nw.Series[Any]", kind: Kind) -> bool:
 
 def check_columns(table: Table, names: Iterable[str], side: str = "") -> None:
     """Refuse names that a table does not have; side is "original" or "protected" of several."""
-    unknown = (name for name in dict.fromkeys(names) if name not in table.names)
-    if problems := [unknown_column(name, table.names, side) for name in unknown]:
-        raise one_error(problems)
+    unknown = [name for name in dict.fromkeys(names) if name not in table.columns]
+    if unknown:
+        raise one_error([unknown_column(name, table.names, side) for name in unknown])
 
 
 def unknown_column(name: str, names: Sequence[str], side: str = "") -> RequestError:
@@ -236,10 +234,10 @@ def _folded(name: str) -> str:
 
 def check_names(names: list[Any]) -> None:
     """Refuse columns that are not named by text, by the same, or by a pattern: by their numbers."""
-    if not all(isinstance(name, str) and name for name in names):
-        raise DataError("table", "column names must be text", "name every column")
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
+        if not isinstance(name, str) or not name:
+            raise DataError("table", "column names must be text", "name every column")
         if first.setdefault(name, number) != number:
             # By number: the names are a person's values where a file had no header.
             raise DataError(
