@@ -24,9 +24,6 @@ from microveil.guarantee.condition import in_short
 from microveil.noise.counts import CountNoise
 from microveil.protect.plan import Plan, all_figures
 from microveil.synthesis.one_way_plan import OneWayPlan
-from microveil.text import aligned, one_line
-
-OF_ACCOUNTED = "The loss that is accounted: a bound, at every scope and for every table, on what"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,58 +128,18 @@ class Audit:
 
     def to_text(self) -> str:
         """Return the audit as a table for a terminal."""
-        lines = self._found() if self.accounted is None else self._spent(self.accounted)
-        if self.conditions:
-            lines += ["", *in_short(self.conditions)]
-        return "\n".join(lines) + "\n"
+        from microveil.text.templates import document_of  # a release is made without templates
 
-    def _found(self) -> list[str]:
-        """Say what was computed, attribute by attribute."""
-        header = ("attribute", "share", "true loss", "clusters", "exact cells")
-        rows: list[tuple[str, ...]] = [(*header, *(("method",) if self.methods else ()))]
-        for name, entry in self.attributes.items():
-            loss = _figure(entry.vector_scope, "no bound")
-            figures = (_figure(entry.share), loss, str(entry.clusters), str(entry.exact_cells))
-            method = (self.methods[name],) if self.methods else ()
-            rows.append((one_line(name), *figures, *method))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         # What one part spends is no bound on a release whose other parts spend none.
-        whole = len(shares) == len(self.attributes) or not self.methods
-        total = _figure(sum(shares) if shares and whole else None)
-        rows.append(("all together", total, _figure(self.vector_scope, "no bound")))
-        bound = "what one record can change, its clusters formed anew"
-        if self.unit.column is not None:
-            bound = f"at most what {self.unit.in_words} can change"
-        return [
-            f"The loss at vector scope: {bound}.",
-            "",
-            *aligned(rows, widths=(0, 10, 10, 9), left=(0, 5)),
-        ]
-
-    def _spent(self, accounted: Accounted) -> list[str]:
-        """Say what is accounted, step by step, without a look at the table."""
-        rows = [
-            ("attribute", "share", f"spent, {accounted.unit}"),
-            *(
-                (one_line(name), _figure(entry.share), _figure(accounted.attributes[name]))
-                for name, entry in self.attributes.items()
-            ),
-        ]
-        if accounted.tables:
-            rows += [
-                ("choice of pairs", "", _figure(accounted.choices)),
-                ("tables of pairs", "", _figure(accounted.tables)),
-            ]
-        rows.append(("all together", "", _figure(accounted.total)))
-        delta = f", delta {float(accounted.delta):g}" if accounted.delta else ""
-        whose = "one\nrecord" if self.unit.column is None else self.unit.in_words
-        return [
-            f"{OF_ACCOUNTED} {whose} can change. It is not computed on this table.",
-            "",
-            *aligned(rows, widths=(0, 10, 14)),
-            "",
-            f"That is epsilon {_figure(accounted.promised)}{delta}, whatever is looked at.",
-        ]
+        is_whole = shares and (len(shares) == len(self.attributes) or not self.methods)
+        return document_of(
+            "protect/audit.jinja",
+            audit=self,
+            whole=sum(shares) if is_whole else None,
+            in_short=in_short(self.conditions),
+            figure=lambda own, absent="none": absent if own is None else f"{float(own):.6g}",
+        ).to_text()
 
 
 def audit_of(planned: Plan) -> Audit:
@@ -255,7 +212,3 @@ def _own(part: OneWayPlan, *, is_concentrated: bool) -> Fraction:
 def _noise(noise: CountNoise) -> Fraction:
     """Return the cost of noise on counts where one record changes two counts by 1 each."""
     return 1 / noise.scale if noise.is_gaussian else 2 * (1 << noise.bits) / noise.scale
-
-
-def _figure(number: Fraction | float | None, absent: str = "none") -> str:
-    return absent if number is None else f"{float(number):.6g}"

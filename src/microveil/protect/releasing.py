@@ -257,8 +257,10 @@ def _of_units(planned: Plan, units: Units) -> Iterator[str]:
 
 def _of_whole_records(part: PartPlan) -> Iterator[str]:
     """Say how many records are released without a value, because one of theirs is missing."""
+    if not part.request.method.uses("blocks"):
+        return iter(())
     masks: list[Any] = [getattr(own, "missing", None) for own in part.attributes]
-    if any(mask is None for mask in masks) or not part.request.method.uses("blocks"):
+    if any(mask is None for mask in masks):
         return iter(())
     n_empty, n_records = int(np.logical_and.reduce(masks).sum()), part.prepared.table.n_records
     names = some_of(own.attribute.name for own in part.attributes)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from microveil.guarantee import Condition
 from microveil.guarantee.condition import in_short
-from microveil.text import aligned
-from microveil.text.templates import text_of
+from microveil.text.templates import document_of
 
 Scores = NDArray[np.float64]
 
@@ -158,21 +157,13 @@ class EmpiricalAudit:
 
     def to_text(self) -> str:
         """Return the audit for a terminal."""
-        rows = [_row(name, finding) for name, finding in self.scopes.items()]
-        heads, most = ("scope", "claimed", "exact audit", "shown"), self.most_that_runs_can_show
-        return text_of(
+        most = self.most_that_runs_can_show
+        return document_of(
             "audit/empirical/findings.jinja",
             audit=self,
-            table="\n".join(aligned([heads, *rows], widths=(8, 11), left=(0, 3))),
             provisos=in_short(self.conditions),
             most=most,
             out_of_reach=[
                 n for n, own in self.scopes.items() if own.claimed and own.claimed >= most
             ],
-        )
-
-
-def _row(name: str, finding: ScopeFinding) -> tuple[str, ...]:
-    claimed = "not covered" if finding.claimed is None else f"{finding.claimed:.6g}"
-    exact = "no bound" if finding.exact is None else f"{finding.exact:.6g}"
-    return name, claimed, exact, f"at least {finding.lower_bound:.4g}"
+        ).to_text()
