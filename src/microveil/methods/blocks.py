@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,11 @@ from microveil.errors import DataError, RequestError
 from microveil.methods.base import Choices
 from microveil.methods.planned import SinglePlan
 from microveil.partition import Partition
-from microveil.partition.mdav import joint_partition
+from microveil.partition.mdav import insensitive_mdav, mdav, v_mdav
 from microveil.schema import Kind
 from microveil.table import GridColumn, spread
 
+Whole = NDArray[np.int64]
 Planned = TypeVar("Planned", bound=SinglePlan)
 
 
@@ -51,22 +52,42 @@ def plan_blocks(
 
 
 def _joint(
-    name: str,
-    columns: Sequence[GridColumn],
-    choices: Choices,
-    units: NDArray[np.int64] | None,
+    name: str, columns: Sequence[GridColumn], choices: Choices, units: Whole | None
 ) -> Partition:
-    """Partition the matrix of some columns; being without a value may be a value of them."""
-    values, masks = [column.values for column in columns], None
-    if choices.protects_missing:
-        masks = [column.missing for column in columns]
-        values = [
-            np.asarray(spread(own, missing)) for own, missing in zip(values, masks, strict=True)
-        ]
-    attributes = [column.attribute for column in columns]
-    domains = [attribute.grid_bounds or (0, 0) for attribute in attributes]
-    are_ranked = [attribute.kind.is_ranked for attribute in attributes]
-    return joint_partition(name, values, choices.k, domains, are_ranked, masks, units)
+    """Partition records by some columns; being without a value may be a value of them.
+
+    Not for "mdav-insensitive", whose order, by ranked columns alone, has no place for it.
+    """
+    numbers, bounds, others = list[NDArray[Any]](), list[tuple[int, int]](), list[NDArray[Any]]()
+    for column in columns:
+        is_ranked, values = column.attribute.kind.is_ranked, np.asarray(column.values)
+        if choices.protects_missing and column.missing is not None:
+            # NaN where a number is missing, and where a category is, one that there is not.
+            absent = np.nan if is_ranked else np.iinfo(np.int64).min
+            values = np.where(column.missing, absent, spread(values, column.missing))
+        (numbers if is_ranked else others).append(values)
+        bounds += [column.attribute.grid_bounds or (0, 0)] if is_ranked else []
+    matrix = np.column_stack([np.empty((len(values), 0)), *numbers])
+    if name == "mdav-insensitive":
+        found = insensitive_mdav(matrix, choices.k, bounds)
+        if units is None:
+            return found
+        return replace(found, sizes=_runs_of_units(units[found.order].tolist(), choices.k))
+    categories = np.column_stack(others) if others else None
+    cut: Callable[..., Partition] = v_mdav if name == "v-mdav" else mdav
+    return cut(matrix, choices.k, categories=categories, missing="protect", units=units)
+
+
+def _runs_of_units(units: Sequence[int], k: int) -> Whole:
+    """Cut a list into runs of k different units; what is left over joins the last run."""
+    ends, in_run = [0], set[int]()
+    for place, unit in enumerate(units, 1):
+        in_run.add(unit)
+        if len(in_run) == k:
+            ends.append(place)
+            in_run = set()
+    ends[-1] = len(units)
+    return np.diff(ends).astype(np.int64)
 
 
 def refuse_no_order(kinds: Iterable[Kind], place: str = "attributes") -> None:

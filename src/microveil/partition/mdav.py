@@ -3,8 +3,7 @@
 Records may be mixed: numbers, ordinal ranks among them, and categories in no order.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -194,58 +193,6 @@ def insensitive_mdav(
     among = order[tied]
     order[tied] = among[np.lexsort((*values[among].T[::-1], squares[among]))]
     return Partition(order=order, sizes=ranking_sizes(len(values), int(k)), n_records=len(values))
-
-
-BY_DISTANCE: Mapping[str, Callable[..., Partition]] = {"mdav": mdav, "v-mdav": v_mdav}
-
-
-def joint_partition(
-    name: str,
-    columns: Sequence[Whole],
-    k: int,
-    bounds: Sequence[tuple[int, int]],
-    ranked: Sequence[bool],
-    missing: Sequence[NDArray[np.bool_] | None] | None = None,
-    units: NDArray[np.integer] | None = None,
-) -> Partition:
-    """Partition by several columns, by the partition's name: "mdav" for example.
-
-    Columns that are not ranked are categories in no order, whose bounds are not looked at.
-    "mdav-insensitive" orders records by the ranked ones alone. Where it is given which cells
-    are missing, that is a value like another; not for "mdav-insensitive", whose order has no
-    place for it.
-    """
-    if missing is not None:
-        # NaN where a number is missing, and where a category is, one that there is not.
-        columns = [
-            column
-            if absent is None
-            else np.where(absent, np.nan if in_order else np.iinfo(np.int64).min, column)
-            for column, absent, in_order in zip(columns, missing, ranked, strict=True)
-        ]
-    numbers = [column for column, in_order in zip(columns, ranked, strict=True) if in_order]
-    matrix = np.column_stack([np.empty((len(columns[0]), 0)), *numbers])
-    if name == "mdav-insensitive":
-        of_numbers = [pair for pair, in_order in zip(bounds, ranked, strict=True) if in_order]
-        found = insensitive_mdav(matrix, k, of_numbers)
-        if units is None:
-            return found
-        return replace(found, sizes=_runs_of_units(units[found.order].tolist(), int(k)))
-    others = [column for column, in_order in zip(columns, ranked, strict=True) if not in_order]
-    categories = np.column_stack(others) if others else None
-    return BY_DISTANCE[name](matrix, k, categories=categories, missing="protect", units=units)
-
-
-def _runs_of_units(units: Sequence[int], k: int) -> Whole:
-    """Cut a list into runs of k different units; what is left over joins the last run."""
-    ends, in_run = [0], set[int]()
-    for place, unit in enumerate(units, 1):
-        in_run.add(unit)
-        if len(in_run) == k:
-            ends.append(place)
-            in_run = set()
-    ends[-1] = len(units)
-    return np.diff(ends).astype(np.int64)
 
 
 def standardised(matrix: Reals) -> Reals:

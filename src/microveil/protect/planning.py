@@ -99,14 +99,16 @@ def takes_one_by_one(request: Request) -> bool:
 
 def plan_of(prepared: Prepared, draw: Draw | None = None) -> Plan:
     """Plan a request; cells that come out exactly are refused by another step."""
-    requests = [part.request for part in prepared.each]
-    # What is drawn of a new table is held as well.
-    drawn = [one["n_records"] or 0 for one in requests if "new table" in one.method.can]
+    n_held, one_by_one = prepared.table.n_records, True
+    for columns in prepared.each:
+        one_by_one = one_by_one and takes_one_by_one(columns.request)
+        if "new table" in columns.request.method.can:  # what is drawn is held as well
+            n_held = max(n_held, columns.request["n_records"] or 0)
     check_protecting(
-        max(prepared.table.n_records, *drawn, 0),
+        n_held,
         len(prepared.attributes),
         prepared.request.memory,
-        one_by_one=all(map(takes_one_by_one, requests)),
+        one_by_one=one_by_one,
         is_lazy=prepared.table.files is not None and prepared.held is None,
     )
     if prepared.whole is None:
@@ -156,7 +158,7 @@ def plan_part(
         prepared=prepared,
         request=request,
         attributes=tuple(attributes),
-        protected=tuple(attribute for attribute, _ in shares),
+        protected=tuple([own.attribute for own in attributes]),
         synthetic=synthetic,
         promise=_promise(request, shares, choices, joined=joined),
         pairs=pairs,
@@ -253,7 +255,7 @@ def choices_of(names: list[str], n_records: int, request: Request) -> Choices:
         # A matrix of the user's own spends what it spends. What may be spent on one draw is a
         # unit's so many times (group privacy of pure epsilons), but of an attribute that is one
         # value a unit, and drawn once.
-        matrices = (request["matrix"] or {}) if request.method.uses("matrix") else {}
+        matrices = (request["matrix"] or {}) if "matrix" in request.method.arguments else {}
         sharing = [name for name in names if isinstance(matrices.get(name, ""), str)]
         of_epsilon = split(request.epsilon, sharing, request.budget) if sharing else {}
         for name, share in of_epsilon.items():
@@ -324,16 +326,18 @@ def _promise(
     joined: bool,
 ) -> Promise:
     """Ask the method what it promises, and take off what a choice by a look at the data costs."""
-    unit, spent = request.protected_unit, list[Fraction | None]()
+    unit, spends, attributes, shares = request.protected_unit, True, [], []
     looked = request.attributes is None or request.chosen_by_data
     for attribute, share in parts:
-        spent.append(unit.spends(share, of_unit=attribute.of_unit))
+        spends = spends and share is not None
         looked = looked or "categories" in attribute.from_data
+        attributes.append(attribute)
+        shares.append((share or Fraction(0)) * unit.draws(of_unit=attribute.of_unit))
     promise = request.method.promise(
         Setting(
-            attributes=tuple(attribute for attribute, _ in parts),
-            shares=tuple(share or Fraction(0) for share in spent),
-            spends_epsilon=None not in spent,
+            attributes=(*attributes,),
+            shares=(*shares,),
+            spends_epsilon=spends,
             choices=choices,
             keeps_missing=request.missing == "keep",
             shuffle=request.shuffle,

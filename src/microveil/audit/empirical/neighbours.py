@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from microveil.methods.centroids import CentroidPlan, domain
 from microveil.noise.sensitivity import LoneShift, RankedShifts
 from microveil.partition import Partition, rank_order, singletons
-from microveil.partition.mdav import joint_partition
+from microveil.partition.mdav import insensitive_mdav, mdav
 from microveil.protect.columns import Prepared
 from microveil.table import GridColumn, spread
 
@@ -102,7 +102,6 @@ def tuned_to(part: CentroidPlan, prepared: Prepared) -> Tuned:
     together = _block(name, prepared) if _is_joint(part) else [name]
     # Categories in no order take no part in the order of records.
     columns = [by_name[one] for one in together if by_name[one].attribute.kind.is_ranked]
-    partition = "mdav" if request["partition"] == "mdav" else "mdav-insensitive"
 
     def cut(values: Sequence[Whole]) -> Partition:
         if isinstance(part.shifts, LoneShift):
@@ -111,7 +110,10 @@ def tuned_to(part: CentroidPlan, prepared: Prepared) -> Tuned:
             order, _ = rank_order(values[0])
             return Partition(order=order, sizes=part.sizes, n_records=len(order))
         domains = [domain(column.attribute) for column in columns]
-        return joint_partition(partition, values, request.k, domains, [True] * len(values))
+        matrix = np.column_stack(values)
+        if request["partition"] == "mdav":
+            return mdav(matrix, request.k)
+        return insensitive_mdav(matrix, request.k, domains)
 
     return Tuned(
         part=part,
