@@ -13,7 +13,7 @@ from microveil.errors import FileError
 from microveil.guarantee.budget import exact_text, rounded_up, shown, six_digits
 from microveil.guarantee.condition import Condition, in_short
 from microveil.guarantee.reading import fields_of, with_repeated_people
-from microveil.guarantee.terms import AttributeTerms, Model, PartTerms, Scope, Scopes, Unit
+from microveil.guarantee.terms import AttributeTerms, Model, PartTerms, Scopes, Unit
 from microveil.schema import Kind
 from microveil.text import enumerated, listed, one_line
 from microveil.text.document import Document, heading, items, paragraph
@@ -304,7 +304,6 @@ def statement_of(contents: Mapping[str, Any]) -> Document:
         **{"parts": [], "synthetic": False, **contents},
         believed=_believed,
         capitalised=lambda text: text[0].upper() + text[1:],
-        compared=lambda scope, **of_what: Scope(scope).compared(**of_what),
         counted=lambda number, noun: f"{number:,} {noun}{'' if number == 1 else 's'}",
         enumerated=enumerated,
         factor=_factor,

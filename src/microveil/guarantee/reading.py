@@ -1,9 +1,9 @@
 """The plain values of a guarantee read again: what they say of its fields, and what they may not.
 
-Nothing here knows the class: a file becomes the values of its fields. A certificate of schema 1
-(version 0.1) first becomes one of schema 2. What it left unsaid is added, or a file would launder
-an old claim: the noise scales of individual differential privacy are a condition; so are columns
-or parameters left to the data, which cost the row scope and differential privacy.
+Nothing here knows the class: a file becomes the values of its fields. What a certificate of schema
+1 (version 0.1) left unsaid is added, or a file would launder an old claim: the noise scales of
+individual differential privacy are a condition; so are columns or parameters left to the data,
+which cost the row scope and differential privacy.
 """
 
 import datetime
@@ -48,13 +48,13 @@ SENTENCES = {
     "Cells without a value are released as such": "missing-cells",
     "exactly as they are; this was allowed": "exact-cells",
 }
-NOTHING: dict[str, str | None] = {"epsilon": None, "delta": None}
+RANDOMNESS = ("os", "keyed", "seeded")
 
 
 def fields_of(contents: Mapping[str, Any]) -> Fields:
     """Return the fields of a guarantee from its plain values; refuse what none of ours has."""
     if contents["schema"] == 1:
-        return _fields(_as_schema_2(contents))
+        return _of_schema_1(contents)
     fields = _fields(contents)
     if contents["schema"] != 2 or _contradicts(fields):
         raise ValueError
@@ -99,7 +99,7 @@ def _fields(contents: Mapping[str, Any]) -> Fields:
             )
             for part in contents.get("parts", ())
         ),
-        "randomness": _one_of(contents["randomness"], "os", "keyed", "seeded"),
+        "randomness": _one_of(contents["randomness"], *RANDOMNESS),
         "kept": tuple(map(_words, contents["kept"])),
         "shuffle": _one_of(contents["shuffle"], None, "rows", "columns", "parts"),
         "is_synthetic": contents.get("synthetic", False) is True,
@@ -250,53 +250,41 @@ def _covers_too_much(whole: Cover, covers: Sequence[Cover]) -> bool:
     return spent is None or whole.exact_epsilon < spent or whole.exact_delta < left_out
 
 
-def _as_schema_2(old: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a guarantee of schema 1 says, and what it left unsaid, as one of schema 2."""
+def _of_schema_1(old: Mapping[str, Any]) -> Fields:
+    """Return the fields of a guarantee of schema 1, and what it left unsaid."""
     # White space of any kind must not hide a sentence.
     notes = [" ".join(str.split(note)) for note in old["notes"]]
-    model, attributes = Model(old["model"]), old["attributes"]
-    scopes = {name: _cover(cover) for name, cover in old["scopes"].items()}
-    conditions = list(_conditions(old, " ".join(notes)))
+    model, conditions = Model(old["model"]), tuple(_conditions(old, " ".join(notes)))
+    scopes = {scope.value: _cover(old["scopes"][scope.value]) for scope in EVERY_SCOPE}
     if not COST_ROW_SCOPE.isdisjoint(own.id for own in conditions):
-        model, scopes = model.at_most(Model.INDIVIDUAL), {**scopes, "row": NOTHING}
+        model, scopes = model.at_most(Model.INDIVIDUAL), {**scopes, "row": Cover()}
     named = next(note for note in notes if note.startswith("Method: "))
     method, _, title = named.removeprefix("Method: ").removesuffix(".").partition(", ")
     if model is Model.INDIVIDUAL:  # of which one sentence was false
         further = FURTHER[model]
         notes = [further if "adds its epsilon to this one's" in note else note for note in notes]
+    attributes = []
+    for name, own in old["attributes"].items():
+        terms = {"method": method, "domain": own["bounds"], "domain_source": own["bounds_source"]}
+        terms |= {part: own[part] for part in ("resolution", "resolution_source")}
+        attributes.append(_terms(name, terms, _kind_of(own["bounds"]), _number(own["share"])))
     return {
-        "schema": 2,
         "method": method,
         "title": title,
         "source": "",
         "deed": "",
-        "n_records": None,
         "model": model,
-        "k": old["k"],
-        "unit": {"column": None, "max_rows": 1},
-        "conditions": [own.to_dict() for own in conditions],
-        "attributes": {
-            name: {
-                "method": method,
-                "domain": own["bounds"],
-                "domain_source": own["bounds_source"],
-                "resolution": own["resolution"],
-                "resolution_source": own["resolution_source"],
-            }
-            for name, own in attributes.items()
-        },
-        "randomness": old["randomness"],
-        "kept": old["kept"],
-        "notes": [*(own.text for own in conditions), *notes],
-        "shuffle": None,
-        "exact": {
-            "epsilon": _exact(old["epsilon"]),
-            "delta": None,
-            "rho": None,
-            "scopes": scopes,
-            "shares": {name: _exact(own["share"]) for name, own in attributes.items()},
-        },
-        "kinds": {name: _kind_of(own["bounds"]) for name, own in attributes.items()},
+        "epsilon": _number(old["epsilon"]),
+        "k": _count(old["k"]),
+        "n_records": 0,
+        "unit": Unit(),
+        "scopes": Scopes(**scopes),
+        "conditions": conditions,
+        "attributes": tuple(attributes),
+        "parts": (),
+        "randomness": _one_of(old["randomness"], *RANDOMNESS),
+        "kept": tuple(map(_words, old["kept"])),
+        "remarks": tuple(notes),
     }
 
 
@@ -320,12 +308,14 @@ def _conditions(old: Mapping[str, Any], said: str) -> Iterator[Condition]:
         yield condition_of("kept-columns", names=old["kept"]).at(scopes)
 
 
-def _cover(cover: Mapping[str, Any]) -> dict[str, str | None]:
-    return NOTHING | ({"epsilon": str(exact_number(cover["epsilon"]))} if cover["covered"] else {})
+def _cover(cover: Mapping[str, Any]) -> Cover:
+    if not cover["covered"]:
+        return Cover()
+    return Cover(exact_epsilon=_fraction(str(exact_number(cover["epsilon"]))))
 
 
-def _exact(number: Any) -> str | None:
-    return None if number is None else str(exact_number(number))
+def _number(number: Any) -> Fraction | None:
+    return None if number is None else _fraction(str(exact_number(number)))
 
 
 def _kind_of(domain: list[Any] | None) -> Kind:

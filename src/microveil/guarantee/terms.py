@@ -65,43 +65,8 @@ class Scope(StrEnum):
     VECTOR = "vector"
     ROW = "row"
 
-    @property
-    def order(self) -> int:
-        """Its place among the scopes: 0 is looked at least."""
-        return EVERY_SCOPE.index(self)
-
-    @property
-    def meaning(self) -> str:
-        """What is compared, in a sentence or two."""
-        return self.compared(is_synthetic=False, is_of_unit=False)
-
-    def compared(self, *, is_synthetic: bool, is_of_unit: bool) -> str:
-        """Say what is compared, in the words of a release: of one person, or of a whole unit."""
-        words = (_COMPARED_IN_NEW_TABLE if is_synthetic else _COMPARED)[self]
-        return words.format(**(_OF_UNIT if is_of_unit else _OF_PERSON))
-
 
 EVERY_SCOPE = tuple(Scope)
-_COMPARED = {
-    Scope.CLUSTER: "{values} change, everybody stays in their cluster, and the published values "
-    "are seen.",
-    Scope.VECTOR: "{values} change, clusters are formed anew, and all published values of an "
-    "attribute are seen, without knowing which row is whose.",
-    Scope.ROW: "The same, and it is also seen which rows share a value, so which people share a "
-    "cluster.",
-}
-# A synthetic table has no clusters.
-_COMPARED_IN_NEW_TABLE = {
-    Scope.CLUSTER: "{record}, and the values of the synthetic table are seen, one by one.",
-    Scope.VECTOR: "{record}, and all values of a column are seen.",
-    Scope.ROW: "{record}, and everything published is seen: whole rows, all columns together, "
-    "and the noisy counts if they are published too.",
-}
-_OF_PERSON = {"values": "One person's values", "record": "One person's record changes"}
-_OF_UNIT = {
-    "values": "The values of all records of one unit",
-    "record": "One unit's records change",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
