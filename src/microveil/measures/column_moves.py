@@ -76,6 +76,11 @@ class ColumnMove:
         return 0.0 if self.commonest is None else self.commonest[1] - self.commonest[0]
 
     @property
+    def score(self) -> float:
+        """The largest of its changes and its distance."""
+        return max(*self._changes, self.distance)
+
+    @property
     def rank(self) -> tuple[bool, float]:
         """How bad a column fares among others: whether a change is marked, then its distance."""
         return max(self._changes) >= MARKED, self.distance
