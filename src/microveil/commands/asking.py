@@ -92,7 +92,8 @@ def asked_of(
             untyped=untyped,
         )
         asked = _completed(source, asked, bounds_alpha, decimals_from_data=decimals_from_data)
-        refuse_all(labelled(source), asked, problems)
+        if problems:
+            refuse_all(labelled(source), asked, problems)
     problems.refuse()
     return source, asked
 

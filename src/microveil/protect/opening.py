@@ -14,7 +14,6 @@ from microveil.protect.attributes import (
     refuse_moments,
 )
 from microveil.protect.columns import Prepared, Units, limited, silent
-from microveil.protect.parts import Whole
 from microveil.protect.request import NO_LIMIT, Request
 from microveil.protect.rules import check_record_rules
 from microveil.schema import Attribute, Code, Kind
@@ -45,7 +44,7 @@ class Opened(NamedTuple):
     units: Units | None
 
 
-def opened_for(table: Any, request: Request | Whole) -> Opened:
+def opened_for(table: Any, request: Request) -> Opened:
     """Open a table for requests that protect the same units, unless it is open."""
     if isinstance(table, Opened):
         return table

@@ -12,14 +12,11 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from microveil.errors import MicroveilError, Problems, RequestError, moved, one_error, stands_alone
-from microveil.guarantee import Unit
 from microveil.methods import METHODS
 from microveil.protect.arguments import DECLARED, arguments
-from microveil.protect.domains import stated_kinds
 from microveil.protect.request import read_each, said
 from microveil.protect.rules import refused_for_all
 from microveil.schema import Kind
-from microveil.table import MissingCodes
 from microveil.text import listed
 
 AUTO = "auto"
@@ -197,13 +194,8 @@ class Whole:
     keep: tuple[str, ...]
     scope: str | None
     shuffle: str | None
-    protected_unit: Unit  # a column without a number of records is for a part's request to say
     unit_attributes: tuple[str, ...]
-    outside: str
-    seed: int | None
     types: Mapping[str, Kind]
-    stated: Mapping[str, Kind]  # what columns hold by what is declared of them
-    codes: MissingCodes
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "Whole":
@@ -224,19 +216,8 @@ class Whole:
         rest = {n: v for n, v in given.items() if n not in ("keep", "scope", "shuffle")}
         if "never_missing" in rest:
             rest["never_missing"] = read["never_missing"]
-        unit = Unit()
-        if read["unit"] is not None and read["max_rows"] is not None:
-            unit = Unit(column=read["unit"], max_rows=read["max_rows"])
-        declared = (read[name] for name in ("types", "bounds", "categories", "resolution"))
-        named = ("keep", "scope", "shuffle", "unit_attributes", "outside", "seed", "types")
-        whole = cls(
-            parts=parts,
-            asked=rest,
-            protected_unit=unit,
-            stated=stated_kinds(*declared),
-            codes=MissingCodes(by_column=read["missing_codes"], of_text=read["missing_values"]),
-            **{name: read[name] for name in named},
-        )
+        named = ("keep", "scope", "shuffle", "unit_attributes", "types")
+        whole = cls(parts=parts, asked=rest, **{name: read[name] for name in named})
         problems += whole._wrong_together()
         problems.refuse()
         return whole

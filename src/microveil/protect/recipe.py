@@ -26,7 +26,7 @@ means something else by now is refused: a monthly run must not change its meanin
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,35 +45,6 @@ ROLES = [role.value for role in Role]
 # The version of recipes that are written, that of recipes that say none, and the first whose
 # recipes mean what they meant.
 VERSION, UNSAID, CHANGED = (0, 3), (0, 1), (0, 2)
-
-
-def _numbers_protected(asked: Mapping[str, Any]) -> int:
-    types = asked.get("types", {})
-    return sum(Kind(types[n]).is_numeric for n in asked.get("attributes", ()) if n in types)
-
-
-# What recipes from before 0.2 asked for that means something else since: how their arguments
-# show it, and what changed.
-CHANGES: tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...] = (
-    (
-        lambda asked: (asked.get("method"), asked.get("scope")) == ("auto", "row"),
-        (
-            'method = "auto" at row scope chose by the error expected on the table; it now '
-            "weighs methods of differential privacy by public figures alone"
-        ),
-    ),
-    (
-        lambda asked: (asked.get("k"), asked.get("missing")) == ("auto", "keep"),
-        'k = "auto" was chosen by the number of values present; it is now by the number of records',
-    ),
-    (
-        lambda asked: asked.get("method") == "kanon-dp" and _numbers_protected(asked) < 2,
-        (
-            "kanon-dp of one attribute drew noise as wide as its bounds times the number of "
-            "clusters; it now draws noise as wide as its bounds"
-        ),
-    ),
-)
 
 
 @stands_alone
@@ -241,14 +212,33 @@ def _of_version(written: Any, asked: Mapping[str, Any]) -> Iterator[RequestError
             f"this is microveil {current}, and the recipe was written for a later version",
             "update microveil",
         )
-    for concerns, words in CHANGES if version < CHANGED else ():
-        if concerns(asked):
-            yield RequestError(
-                place,
-                f"the recipe was written for an earlier version, and means something else now: "
-                f"{words}",
-                f'if that is what you want, write microveil = "{current}" above everything else',
-            )
+    for words in _changed(asked) if version < CHANGED else ():
+        yield RequestError(
+            place,
+            f"the recipe was written for an earlier version, and means something else now: {words}",
+            f'if that is what you want, write microveil = "{current}" above everything else',
+        )
+
+
+def _changed(asked: Mapping[str, Any]) -> Iterator[str]:
+    """Say what of a recipe from before 0.2 means something else since."""
+    method, types = asked.get("method"), asked.get("types", {})
+    if (method, asked.get("scope")) == ("auto", "row"):
+        yield (
+            'method = "auto" at row scope chose by the error expected on the table; it now weighs '
+            "methods of differential privacy by public figures alone"
+        )
+    if (asked.get("k"), asked.get("missing")) == ("auto", "keep"):
+        yield (
+            'k = "auto" was chosen by the number of values present; it is now by the number of '
+            "records"
+        )
+    kinds = [types[name] for name in asked.get("attributes", ()) if name in types]
+    if method == "kanon-dp" and sum(Kind(kind).is_numeric for kind in kinds) < 2:
+        yield (
+            "kanon-dp of one attribute drew noise as wide as its bounds times the number of "
+            "clusters; it now draws noise as wide as its bounds"
+        )
 
 
 def _of_entries(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[RequestError]:

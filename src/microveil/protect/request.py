@@ -242,10 +242,9 @@ def read_each(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     return read
 
 
-def of_methods() -> dict[str, Argument]:
-    """Return the arguments that only some methods have a step for, by name."""
-    names = {name for method in METHODS.values() for name in method.arguments}
-    return {name: argument for name, argument in arguments().items() if name in names}
+def of_methods() -> set[str]:
+    """Name the arguments that only some methods have a step for."""
+    return {name for method in METHODS.values() for name in method.arguments}
 
 
 def _of_method(method: Method, read: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
@@ -253,8 +252,10 @@ def _of_method(method: Method, read: Mapping[str, Any], problems: Problems) -> d
 
     Where it has no step for one it is what was given, but for choices, which are those of others.
     """
-    listed, others = dict[str, Any](), dict[str, Any]()
-    for name, argument in of_methods().items():
+    listed, others, names = dict[str, Any](), dict[str, Any](), of_methods()
+    for name, argument in arguments().items():
+        if name not in names:
+            continue
         choices, value = method.arguments.get(name), read.get(name)
         values = listed if argument.choices else others
         if choices is None:

@@ -5,7 +5,7 @@ beside it, a gap for each thing that a person has to say.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
@@ -26,12 +26,12 @@ from microveil.protect.attributes import check_types
 from microveil.protect.auto import k_chosen, method_chosen
 from microveil.protect.columns import Prepared, silent
 from microveil.protect.declarations import accepted, declared_by_file
-from microveil.protect.opening import formulas_in, opened_for, prepare
+from microveil.protect.opening import Opened, formulas_in, opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
 from microveil.protect.reading import OF_ALL, OF_COLUMNS, is_open, to_fill_in
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import BEST, NO_LIMIT, Request, read_each, said
-from microveil.table import check_columns, open_table
+from microveil.table import Table, check_columns, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
 
@@ -64,15 +64,16 @@ def takes(
 @contextmanager
 def asking(table: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Give what is asked of a table, a recipe's arguments too; errors say how to go on in it."""
-    recipe, problems = given.get("recipe"), Problems()
+    asked, problems = {**given}, Problems()
+    recipe = asked.pop("recipe", None)
     of_recipe = {} if recipe is None else read_recipe(recipe, problems)
-    asked = merged(of_recipe, {name: given[name] for name in given if name != "recipe"})
-    asked = without_dots(asked, problems)
+    asked = without_dots(merged(of_recipe, asked), problems)
     if not {"accept", "codebook"}.isdisjoint(asked):
         with problems.noted():
             asked = accepted(table, asked, problems)
     with written_as("arguments" if recipe is None else "recipe"):
-        refuse_all(table, asked, problems)
+        if problems:
+            refuse_all(table, asked, problems)
         yield asked
 
 
@@ -151,11 +152,8 @@ def _settled(table: Any, asked: Asked, problems: Problems, progress: Progress) -
     if request is None:
         _check_named(table, asked, problems)
         return None
-    wrong, of_table, opened, prepared = {one.place for one in found}, Problems(), None, None
-    # Where they are wrong, nobody said how many records a unit may have.
-    is_unsaid = not wrong.isdisjoint(("unit", "max_rows"))
-    with of_table.noted():
-        opened = opened_for(table, replace(request, max_rows=NO_LIMIT) if is_unsaid else request)
+    wrong, of_table, prepared = {problem.place for problem in found}, Problems(), None
+    opened = _opened(table, request, wrong, of_table)
     if opened is None:  # units or codes for missing values, which hide nothing else
         request = replace(request, unit=None, unit_attributes=(), max_rows=None)
         request = replace(request, missing_codes={}, missing_values=())
@@ -164,6 +162,17 @@ def _settled(table: Any, asked: Asked, problems: Problems, progress: Progress) -
     # What was said wrongly of all columns is not said of each of them again.
     problems.extend(one for one in of_table if (lacked(one) or ("",))[0] not in wrong)
     return prepared
+
+
+def _opened(
+    table: Any, request: Request, wrong: Collection[str], problems: Problems
+) -> Opened | None:
+    """Open a table for a request of which some arguments are wrong."""
+    if "unit" in wrong or "max_rows" in wrong:  # nobody said how many records a unit may have
+        request = replace(request, max_rows=NO_LIMIT)
+    with problems.noted():
+        return opened_for(table, request)
+    return None
 
 
 def _advised(table: Any, asked: Asked, problems: Problems, progress: Progress) -> Prepared | None:
@@ -198,7 +207,7 @@ def _check_named(table: Any, asked: Asked, problems: Problems) -> None:
 
 
 def _of_parts(table: Any, asked: Asked, problems: Problems, progress: Progress) -> Prepared | None:
-    """Put the columns of all parts together, in the table's order; one part is as any request."""
+    """Open a table for each part, and note what is wrong; a single one is as any request."""
     whole, opened, parts = None, None, list[Prepared | None]()
     with problems.noted():
         whole = Whole.of(asked)
@@ -206,39 +215,46 @@ def _of_parts(table: Any, asked: Asked, problems: Problems, progress: Progress) 
         return None
     if len(whole.parts) == 1:
         return _settled(table, whole.alone(), problems, progress)
-    with problems.noted():
-        opened = opened_for(table, whole)  # once: the same records of a unit stay in each
-        check_columns(opened.table, (*whole.attributes, *whole.keep))
-        for name in (*BY_COLUMN, "missing_codes"):
-            check_columns(opened.table, whole.asked.get(name) or ())
-        check_types(opened.table, whole.types)
-        for name in whole.keep:
-            check_kept(opened.table, name)
+    request, found = Request.judged({**whole.asked, **whole.parts[0].asked})
+    if request is not None:  # opened once: the same records of a unit stay in each part
+        opened = _opened(table, request, {problem.place for problem in found}, problems)
+    if opened is not None:
+        with problems.noted():
+            check_columns(opened.table, (*whole.attributes, *whole.keep))
+            for name in (*BY_COLUMN, "missing_codes"):
+                check_columns(opened.table, whole.asked.get(name) or ())
+            check_types(opened.table, whole.types)
+            for name in whole.keep:
+                check_kept(opened.table, name)
     known = {(problem.place, problem.rule) for problem in problems}
     for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
         found = Problems()
         parts.append(_settled(opened or table, own, found, progress))
         with problems.noted(), in_part(number, one):
             Problems(each for each in found if (each.place, each.rule) not in known).refuse()
-    prepared = [part for part in parts if part is not None]
-    if opened is None or len(prepared) < len(parts):
+    if opened is None or problems:
         return None
-    attributes = {own.name: own for part in prepared for own in part.attributes}
-    released, names = {*whole.attributes, *whole.keep, prepared[0].request.unit}, opened.table.names
+    return _together(opened.table, whole, [part for part in parts if part is not None])
+
+
+def _together(table: Table, whole: Whole, parts: Sequence[Prepared]) -> Prepared:
+    """Put the columns of all parts together, in the table's order."""
+    attributes = {own.name: own for part in parts for own in part.attributes}
+    released = {*whole.attributes, *whole.keep, parts[0].request.unit}
     return replace(
-        prepared[0],
-        attributes=tuple(attributes[name] for name in names if name in attributes),
-        left_out={name: "" for name in names if name not in released},
-        formulas=tuple(formulas_in(opened.table, attributes.values(), whole.keep)),
+        parts[0],
+        attributes=tuple(attributes[name] for name in table.names if name in attributes),
+        left_out={name: "" for name in table.names if name not in released},
+        formulas=tuple(formulas_in(table, attributes.values(), whole.keep)),
         held=None,
         whole=whole,
-        parts=tuple(prepared),
+        parts=tuple(parts),
     )
 
 
 def refuse_all(table: Any, asked: Asked, problems: Problems) -> None:
     """Refuse a request that has problems, with all others that it has."""
-    if problems and not is_of_spark(table):
+    if not is_of_spark(table):
         # What a recipe has in another form is not lacking.
         entries = (re.match(r"recipe, entry '(\w+)", problem.place) for problem in problems)
         wrong = {entry[1] for entry in entries if entry is not None}
