@@ -47,6 +47,8 @@ class Plan:
         The table, and the columns of all parts.
     parts : tuple of PartPlan
         One, or of several methods the plan of each.
+    attributes : tuple of SinglePlan, Figures or OneWayPlan
+        The plans of the attributes of all parts, or what is left of them.
     claim : Guarantee
         What holds with the operating system's randomness: with a seed nothing is covered.
     guarantee : Guarantee
@@ -58,6 +60,7 @@ class Plan:
 
     prepared: Prepared
     parts: tuple[PartPlan, ...]
+    attributes: tuple[AttributePlan, ...]
     claim: Guarantee
     guarantee: Guarantee
     notes: tuple[str, ...]
@@ -72,11 +75,6 @@ class Plan:
     def units(self) -> Units | None:
         """Whose records they are, where all of a unit are protected together."""
         return self.prepared.units
-
-    @property
-    def attributes(self) -> tuple[AttributePlan, ...]:
-        """The plans of the attributes of all parts."""
-        return tuple(own for part in self.parts for own in part.attributes)
 
     @property
     def synthetic(self) -> SyntheticPlan | None:

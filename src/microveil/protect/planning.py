@@ -182,6 +182,7 @@ def plan_from(parts: Sequence[PartPlan], prepared: Prepared) -> Plan:
     return Plan(
         prepared=prepared,
         parts=tuple(parts),
+        attributes=tuple([own for one in parts for own in one.attributes]),
         claim=claim,
         guarantee=in_force(claim, parts, whole),
         notes=plan_notes(parts, prepared, claim),

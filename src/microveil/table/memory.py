@@ -172,21 +172,17 @@ def _of_groups() -> Iterator[int]:
     with suppress(OSError, ValueError):
         for line in _OWN_GROUP.read_text().splitlines():
             _, controllers, name = line.split(":", 2)
-            if not controllers:
-                yield from _left(_GROUPS, name, _VERSION_2)
-            elif "memory" in controllers.split(","):
-                yield from _left(_GROUPS / "memory", name, _VERSION_1)
-
-
-def _left(root: Path, name: str, files: tuple[str, str, str]) -> Iterator[int]:
-    limit, taken, given_back = files
-    # A container may see its own group as the root, by a name that it has outside.
-    for group in accumulate(filter(None, name.split("/")), Path.joinpath, initial=root):
-        with suppress(OSError, ValueError, IndexError):  # "max" is no number
-            most = int((group / limit).read_text("ascii"))
-            if most >= _UNLIMITED:
-                continue  # what it takes limits nothing, and is long to sum up
-            used = int((group / taken).read_text("ascii"))
-            statistics = "\n" + (group / "memory.stat").read_text("ascii")
-            cached = statistics.partition(f"\n{given_back} ")[2].split()[0]
-            yield most - used + int(cached)
+            if controllers and "memory" not in controllers.split(","):
+                continue
+            root = _GROUPS / "memory" if controllers else _GROUPS
+            limit, taken, given_back = _VERSION_1 if controllers else _VERSION_2
+            # A container may see its own group as the root, by a name that it has outside.
+            for group in accumulate(filter(None, name.split("/")), Path.joinpath, initial=root):
+                with suppress(OSError, ValueError, IndexError):  # "max" is no number
+                    most = int((group / limit).read_text("ascii"))
+                    if most >= _UNLIMITED:
+                        continue  # what it takes limits nothing, and is long to sum up
+                    used = int((group / taken).read_text("ascii"))
+                    statistics = "\n" + (group / "memory.stat").read_text("ascii")
+                    cached = statistics.partition(f"\n{given_back} ")[2].split()[0]
+                    yield most - used + int(cached)

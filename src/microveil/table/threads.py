@@ -32,7 +32,7 @@ def in_threads(
 ) -> list[Result]:
     """Work on attributes side by side: sorting and the kernels let go of the interpreter."""
     if len(items) == 1 or max(n_values, n_clusters) < FEW_VALUES or at_once == 1:
-        return [work(item) for item in items]
+        return list(map(work, items))
     workers = min(at_once or len(items), os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         return list(pool.map(work, items))
