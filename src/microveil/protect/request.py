@@ -301,7 +301,7 @@ def _unused(
             beside.append(name)
         elif name == "exact_cells" and "new table" in method.can:
             beside.append(name)  # no cell of a record is there to come out exactly
-        elif name in own and argument.choices and own[name] != given[name]:
+        elif name in own and argument.choices and str(own[name]) != str(given[name]):
             beside.append(name)  # a choice that only another method offers was passed over
     return (*without, *beside)
 
