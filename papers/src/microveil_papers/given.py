@@ -70,7 +70,7 @@ class Given:
         return Given(
             name=self.name,
             model=self.model.at_most(other.model),
-            scope=min(self.scope, other.scope, key=lambda one: -1 if one is None else one.order),
+            scope=min(self.scope, other.scope, key=(None, *EVERY_SCOPE).index),
             conditions=tuple(dict.fromkeys((*self.conditions, *other.conditions))),
         )
 
