@@ -54,48 +54,43 @@ ROOM = 4
 def _noisy(
     columns: Sequence[GridColumn], partition: Partition, choices: Choices
 ) -> list[CentroidPlan | HistogramPlan]:
-    """Plan noise on every cluster's mean (Algorithm 1), or a draw from its noisy counts."""
-    by_vector = choices["sensitivity"] == "vector"
+    """Plan noise on every cluster's mean (Algorithm 1), or a draw from its noisy counts.
+
+    Where scales are fitted to how far sums move, and where an ordered attribute is alone, so that
+    shifts of its ranks telescope, ranks taken as numbers have the smaller noise.
+    """
+    alone, by_vector = len(choices.shares) == 1, choices["sensitivity"] == "vector"
     if by_vector:
         _refuse_categories(columns)
     ranked = [column for column in columns if column.attribute.kind.is_ranked]
     places = {column.attribute.name: index for index, column in enumerate(ranked)}
     block = _Block(columns=ranked, partition=partition)
+    # Scaled to how far the sums of this table's clusters really move.
     held = _in_any_cluster(ranked, partition, block.shifts) if by_vector else None
     plans: list[CentroidPlan | HistogramPlan] = []
     for column in columns:
-        name = column.attribute.name
-        if _is_redrawn(column, choices):
-            share = choices.shares[name]
-            of_cluster = _composed(share, partition.n_clusters, choices)
+        attribute, n_clusters = column.attribute, partition.n_clusters
+        share = choices.shares[attribute.name]
+        of_cluster = share / n_clusters if choices["composition"] == "sequential" else share
+        if attribute.categories is not None and not (alone or by_vector):
             plans.append(noisy_histogram(column, partition, share, grid_share=of_cluster))
             continue
-        shifts = _AttributeShifts(block=block, index=places[name])
+        shifts = _AttributeShifts(block=block, index=places[attribute.name])
         if held is None:
-            noise = _by_composition(column, partition, choices, shifts)
+            noise = Noise(
+                sensitivities=np.int64(global_sensitivity(*domain(attribute))),
+                shifts=shifts,
+                grid_share=share if alone else of_cluster,
+            )
         else:
-            # Scaled to how far the sums of this table's clusters really move.
             noise = Noise(
                 sensitivities=held.staying[shifts.index],
                 shifts=shifts,
-                scales=least_scales(
-                    held, shifts.index, partition.sizes, float(choices.shares[name])
-                ),
-                room=ROOM * partition.n_clusters,
+                scales=least_scales(held, shifts.index, partition.sizes, float(share)),
+                room=ROOM * n_clusters,
             )
-        plans.append(joint_centroids(column, partition, choices.shares[name], noise))
+        plans.append(joint_centroids(column, partition, share, noise))
     return plans
-
-
-def _is_redrawn(column: GridColumn, choices: Choices) -> bool:
-    """Whether a category is drawn from noisy counts; else ranks are taken as numbers.
-
-    Where scales are fitted to how far sums move, and where an ordered attribute is alone, so
-    that shifts of its ranks telescope, these have the smaller noise.
-    """
-    alone = len(choices.shares) == 1
-    is_number = alone or choices["sensitivity"] == "vector"
-    return column.attribute.categories is not None and not is_number
 
 
 def _refuse_categories(columns: Sequence[GridColumn]) -> None:
@@ -109,24 +104,6 @@ def _refuse_categories(columns: Sequence[GridColumn]) -> None:
                 "pass sensitivity='global' (--sensitivity global), which draws categories from "
                 "noisy counts, or choose pram or dp-synthetic",
             )
-
-
-def _composed(share: Fraction, n_clusters: int, choices: Choices) -> Fraction:
-    """Return what may be spent on one cluster, with the noise of each composed as chosen."""
-    return share / n_clusters if choices["composition"] == "sequential" else share
-
-
-def _by_composition(
-    column: GridColumn, partition: Partition, choices: Choices, shifts: "_AttributeShifts"
-) -> Noise:
-    """Scale noise by the global sensitivity; of one attribute alone shifts telescope."""
-    share = choices.shares[column.attribute.name]
-    alone = len(choices.shares) == 1
-    return Noise(
-        sensitivities=np.int64(global_sensitivity(*domain(column.attribute))),
-        shifts=shifts,
-        grid_share=share if alone else _composed(share, partition.n_clusters, choices),
-    )
 
 
 def _in_any_cluster(
