@@ -329,3 +329,29 @@ def test_a_method_left_to_advice_lists_what_columns_lack_too(scope, lacks):
     assert block_of(str(refused.value)).keys() == lacks
     assert "seed" in str(refused.value)
     assert "no method at hand" not in str(refused.value)
+
+
+def places(**asked):
+    """Return what a request of two columns is refused for."""
+    table = {"x": np.arange(60) ** 2 % 97, "y": np.arange(60) % 7}
+    with pytest.raises(mv.RequestError) as refused:
+        mv.plan(table, **asked)
+    return [problem.place for problem in refused.value.problems]
+
+
+def test_what_is_wrong_with_a_single_part_is_said_once():
+    """In the words of a request: there is no other part to be told from."""
+    part = {"attributes": ["x"], "method": "dp-um", "k": 0, "epsilon": -1}
+    assert places(parts=[part]) == ["epsilon", "k", "attribute 'x'"]
+
+
+def test_a_wrong_argument_hides_no_rule_between_others():
+    """That units need a number of records is said beside what is wrong by itself."""
+    asked = {"method": "laplace", "epsilon": 1, "bounds": {"x": (0, 100)}, "attributes": ["x"]}
+    assert places(**asked, unit="y", unit_attributes=[1]) == ["unit_attributes", "max_rows"]
+
+
+def test_an_argument_without_its_name_is_refused():
+    """It is not passed over: a method that was asked for so would be another's release."""
+    with pytest.raises(TypeError, match="positional"):
+        mv.protect({"x": np.arange(60)}, "dp-um")
