@@ -234,11 +234,10 @@ def read_each(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
             rule = "there is no such argument"
             problems.add(f"argument '{name}'", rule, "see help(microveil.protect)")
     read: dict[str, Any] = {}
-    for has_choices in (True, False):
-        for name, argument in known.items():
-            if name in given and bool(argument.choices) is has_choices:
-                with problems.noted():
-                    read[name] = argument.checked(given[name])
+    for name, argument in known.items():
+        if name in given:
+            with problems.noted():
+                read[name] = argument.checked(given[name])
     return read
 
 
