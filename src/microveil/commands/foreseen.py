@@ -9,25 +9,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import polars
 
 from microveil.commands.coverage import coverage, refusal, request_for
 from microveil.errors import MicroveilError, Problems, RequestError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
-from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
+from microveil.methods.expected_pairs import ExpectedPairs
 from microveil.protect.attributes import attribute_of
 from microveil.protect.columns import Prepared
 from microveil.protect.expectation import all_expected, stand_in
-from microveil.protect.planning import choices_of, plan_of
+from microveil.protect.planning import new_table, plan_of
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import Request
 from microveil.protect.settling import problems_of, without_dots
 from microveil.schema import Attribute, Kind
 from microveil.synthesis.one_way_plan import OneWayPlan
 from microveil.synthesis.plan import SyntheticPlan
-from microveil.table import GridColumn, open_table
+from microveil.table import open_table
 
 TYPES: Mapping[Kind, Any] = {
     Kind.BOOLEAN: polars.Boolean,
@@ -113,11 +112,8 @@ def foreseen(asked: Mapping[str, Any], table: Described) -> Foreseen:
         attribute_of(opened, name, request) for name in opened.names if name in asked["attributes"]
     ]
     if "new table" in request.method.can:
-        nobody = np.zeros(0, dtype=np.int64)
-        columns = [GridColumn(attribute=one, values=nobody, missing=None) for one in attributes]
-        choices = choices_of([one.name for one in attributes], table.n_records, request)
-        found = _of_counts(request.method.plan(columns, choices))
-        return replace(found, pairs=expected_pairs(attributes, choices))
+        plan, pairs = new_table(attributes, table.n_records, request)
+        return replace(_of_counts(plan), pairs=pairs)
     return _of_values(attributes, request, table.n_records)
 
 

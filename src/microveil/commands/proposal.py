@@ -13,10 +13,11 @@ from microveil.files.text import TextFormat
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.protect.arguments import arguments
+from microveil.protect.attributes import attribute_of
 from microveil.protect.declarations import declared_by_file, to_accept
 from microveil.protect.notes import pairs_expected
 from microveil.protect.parts import AUTO
-from microveil.protect.planning import outlook
+from microveil.protect.planning import new_table
 from microveil.protect.recipe import read_recipe
 from microveil.protect.request import Request, read_each
 from microveil.table import (
@@ -114,13 +115,16 @@ def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, Prop
         return ""
     asked = {**look.given, **request, "attributes": names, "accept": None, "codebook": None}
     try:
-        found, pairs = outlook(look.table, Request.of(asked))
+        asks = Request.of(asked)
+        attributes = [attribute_of(look.table, name, asks) for name in names]
+        plan, pairs = new_table(attributes, look.table.n_records, asks)
     except MicroveilError as error:
         return f"As it stands it would be refused: {error}"
-    every = [one for own in found.values() for one in own.items()]
-    texts = [least for kind, least in every if not kind.is_numeric]
-    numbers = [least for kind, least in every if kind.is_numeric]
-    said = []
+    texts, numbers, said = list[int](), list[int](), list[str]()
+    for own in [own for part in plan.attributes for own in part.each]:
+        if own.learning is not None and not own.learning.is_declared:
+            of_kind = numbers if own.attribute.kind.is_numeric else texts
+            of_kind.append(own.learning.threshold)
     if texts:
         said.append(f"A category needs about {max(texts):,} records to keep its name")
     if numbers:

@@ -15,15 +15,15 @@ from microveil.methods import Choices, Promise, Setting
 from microveil.methods.expected_pairs import ExpectedPairs, expected_pairs
 from microveil.methods.planned import AttributePlan, SinglePlan, figures_of
 from microveil.protect.arguments import arguments
-from microveil.protect.attributes import attribute_of
 from microveil.protect.claims import guarantee_of, in_force
 from microveil.protect.columns import Prepared
 from microveil.protect.notes import plan_notes
 from microveil.protect.parts import Whole, in_part
 from microveil.protect.plan import PartPlan, Plan
 from microveil.protect.request import Request
-from microveil.schema import Attribute, Kind
-from microveil.table import GridColumn, Table
+from microveil.schema import Attribute
+from microveil.synthesis.plan import SyntheticPlan
+from microveil.table import GridColumn
 from microveil.table.memory import check_protecting, columns_at_once
 from microveil.table.threads import FEW_VALUES, in_threads
 
@@ -277,29 +277,18 @@ def choices_of(names: list[str], n_records: int, request: Request) -> Choices:
     )
 
 
-def outlook(
-    table: Table, request: Request
-) -> tuple[dict[str, dict[Kind, int]], ExpectedPairs | None]:
-    """Say by public figures what a request for a new table can show of the attributes it names.
+def new_table(
+    attributes: Sequence[Attribute], n_records: int, request: Request
+) -> tuple[SyntheticPlan, ExpectedPairs | None]:
+    """Plan a new table by public figures alone, without a column: also how many pairs it can keep.
 
-    From how many records on a value is shown, by attribute of what is learnt and by what it may
-    turn out to hold, and how many pairs can be measured. An error where the budget is not enough.
+    An error where the budget is not enough.
     """
-    names = request.attributes or ()
-    attributes = [attribute_of(table, name, request) for name in names]
-    nobody = np.zeros(0, dtype=np.int64)
+    nobody, names = np.zeros(0, dtype=np.int64), [own.name for own in attributes]
     columns = [GridColumn(attribute=own, values=nobody, missing=None) for own in attributes]
-    choices = choices_of([*names], table.n_records, request)
-    plan = request.method.plan(columns, choices)
-    shown = {
-        part.attribute.name: {
-            own.attribute.kind: own.learning.threshold
-            for own in part.each
-            if own.learning is not None and not own.learning.is_declared
-        }
-        for part in plan.attributes
-    }
-    return shown, expected_pairs([part.attribute for part in plan.attributes], choices)
+    choices = choices_of(names, n_records, request)
+    plan: SyntheticPlan = request.method.plan(columns, choices)
+    return plan, expected_pairs([own.attribute for own in plan.attributes], choices)
 
 
 def refuse_exact_cells(planned: Plan) -> None:
