@@ -1,6 +1,6 @@
 """What a table's file declares of its columns, filled into a request that accepts it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from microveil.errors import Problems, RequestError
@@ -14,6 +14,7 @@ from microveil.table.table import listed_categories
 
 # A list of fewer categories names a value or two of a number, as 99 for "99 or more".
 FEWEST = 2
+DOMAINS = ("bounds", "categories")
 
 
 def declared_by_file(table: Any) -> dict[str, Declared]:
@@ -109,19 +110,18 @@ def with_declared(asked: Mapping[str, Any], declared: Mapping[str, Declared]) ->
 
     A domain, a resolution and missing codes are each filled in where the request has none.
     """
-    named = _protected(asked, declared)
-    open_ = [n for n in named if n not in _given(asked, "bounds", "categories")]
-    filled: dict[str, dict[str, Any]] = {
-        "bounds": {n: declared[n].bounds for n in open_ if declared[n].bounds is not None},
-        "categories": {n: _listed(declared[n]) for n in open_ if declared[n].categories},
-        "resolution": {
-            n: declared[n].resolution for n in named if declared[n].resolution is not None
-        },
-        "missing_codes": {n: declared[n].missing_codes for n in named if declared[n].missing_codes},
-    }
-    both = {**asked}
-    for argument, found in filled.items():
-        own = asked.get(argument)
+    both, named, has_domain = {**asked}, _protected(asked, declared), set[str]()
+    for argument in DOMAINS:
+        has_domain.update(asked[argument] if isinstance(asked.get(argument), Mapping) else ())
+    for argument in (*DOMAINS, "resolution", "missing_codes"):
+        own, found = asked.get(argument), dict[str, Any]()
+        for name in named:
+            value = getattr(declared[name], argument)
+            if value and not (argument in DOMAINS and name in has_domain):
+                found[name] = value
+                if argument == "categories":
+                    listed = tuple(value)
+                    found[name] = Ordered(listed) if declared[name].is_ordered else [*listed]
         if found and (own is None or isinstance(own, Mapping)):
             both[argument] = {**found, **(own or {})}
     return both
@@ -136,14 +136,3 @@ def _protected(asked: Mapping[str, Any], declared: Mapping[str, Declared]) -> li
         return [name for name in named if name in declared]
     aside = {asked.get("unit"), *DECLARED["keep"].checked(asked.get("keep") or ())}
     return [name for name in declared if name not in aside]
-
-
-def _given(asked: Mapping[str, Any], *arguments: str) -> set[str]:
-    """Name the columns that arguments by column say something of."""
-    given: Iterable[Any] = (asked.get(name) for name in arguments)
-    return {name for by_column in given if isinstance(by_column, Mapping) for name in by_column}
-
-
-def _listed(declared: Declared) -> Any:
-    values = list(declared.categories)
-    return Ordered(tuple(values)) if declared.is_ordered else values

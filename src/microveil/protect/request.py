@@ -128,6 +128,8 @@ class Request:
                 values["k"] = _k(given.get("k"), method)
         request = cls(**values, unused=_unused(given, method, own, aside))
         problems += broken_rules(request, bad)
+        if any(problem.place in ("unit", "max_rows") for problem in problems):
+            request = replace(request, max_rows=NO_LIMIT)  # nobody said how many records one has
         return request, problems
 
     @property

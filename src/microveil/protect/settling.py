@@ -5,7 +5,7 @@ beside it, a gap for each thing that a person has to say.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
@@ -26,11 +26,11 @@ from microveil.protect.attributes import check_types
 from microveil.protect.auto import k_chosen, method_chosen
 from microveil.protect.columns import Prepared, silent
 from microveil.protect.declarations import accepted, declared_by_file
-from microveil.protect.opening import Opened, formulas_in, opened_for, prepare
+from microveil.protect.opening import formulas_in, opened_for, prepare
 from microveil.protect.parts import AUTO, Whole, in_part
 from microveil.protect.reading import OF_ALL, OF_COLUMNS, is_open, to_fill_in
 from microveil.protect.recipe import read_recipe
-from microveil.protect.request import BEST, NO_LIMIT, Request, read_each, said
+from microveil.protect.request import BEST, Request, read_each, said
 from microveil.table import Table, check_columns, open_table
 from microveil.table.frames import is_of_spark
 from microveil.table.table import check_kept
@@ -152,27 +152,18 @@ def _settled(table: Any, asked: Asked, problems: Problems, progress: Progress) -
     if request is None:
         _check_named(table, asked, problems)
         return None
-    wrong, of_table, prepared = {problem.place for problem in found}, Problems(), None
-    opened = _opened(table, request, wrong, of_table)
+    of_table, opened, prepared = Problems(), None, None
+    with of_table.noted():
+        opened = opened_for(table, request)
     if opened is None:  # units or codes for missing values, which hide nothing else
         request = replace(request, unit=None, unit_attributes=(), max_rows=None)
         request = replace(request, missing_codes={}, missing_values=())
     with of_table.noted():
         prepared = replace(prepare(opened or table, request, progress or silent), asked=asked)
     # What was said wrongly of all columns is not said of each of them again.
+    wrong = {problem.place for problem in found}
     problems.extend(one for one in of_table if (lacked(one) or ("",))[0] not in wrong)
     return prepared
-
-
-def _opened(
-    table: Any, request: Request, wrong: Collection[str], problems: Problems
-) -> Opened | None:
-    """Open a table for a request of which some arguments are wrong."""
-    if "unit" in wrong or "max_rows" in wrong:  # nobody said how many records a unit may have
-        request = replace(request, max_rows=NO_LIMIT)
-    with problems.noted():
-        return opened_for(table, request)
-    return None
 
 
 def _advised(table: Any, asked: Asked, problems: Problems, progress: Progress) -> Prepared | None:
@@ -215,11 +206,11 @@ def _of_parts(table: Any, asked: Asked, problems: Problems, progress: Progress) 
         return None
     if len(whole.parts) == 1:
         return _settled(table, whole.alone(), problems, progress)
-    request, found = Request.judged({**whole.asked, **whole.parts[0].asked})
-    if request is not None:  # opened once: the same records of a unit stay in each part
-        opened = _opened(table, request, {problem.place for problem in found}, problems)
-    if opened is not None:
-        with problems.noted():
+    # Opened once, for all parts: the same records of a unit stay in each.
+    request, _ = Request.judged({**whole.asked, **whole.parts[0].asked})
+    with problems.noted():
+        if request is not None:
+            opened = opened_for(table, request)
             check_columns(opened.table, (*whole.attributes, *whole.keep))
             for name in (*BY_COLUMN, "missing_codes"):
                 check_columns(opened.table, whole.asked.get(name) or ())
