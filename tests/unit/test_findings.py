@@ -202,7 +202,7 @@ PLANTED = {
 def planted(monkeypatch):
     """Findings and custodian's notes that are known by their figures."""
     monkeypatch.setattr(files, "release_findings", lambda *_, **__: PLANTED)
-    monkeypatch.setattr(releasing, "_of_cells", lambda *_: (f"{MARK} of 7373 cells.",))
+    monkeypatch.setattr(releasing, "_told", lambda *_: (f"{MARK} of 7373 cells.",))
 
 
 def marked(text):
