@@ -317,7 +317,13 @@ def answered(monkeypatch):
     monkeypatch.setattr(asking, "NEAR", 0)
     monkeypatch.setattr(asking, "SINGLE", 0)
     monkeypatch.setattr(asking, "OCTAVES", range(0))
-    for name, few in (("KNOTS", 2), ("STEPS", 2)):
+    for name, few in (
+        ("KNOTS", 2),
+        ("STEPS", 2),
+        ("FIRST_BITS", 1),
+        ("USUAL", 1.0),
+        ("EVENLY", 2.0),
+    ):
         monkeypatch.setattr(cutting, name, few)
 
 

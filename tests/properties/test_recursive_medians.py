@@ -282,16 +282,33 @@ def test_a_spacing_rises_with_codes_and_its_inverse_finds_the_least_that_has_so_
     assert sum(np.diff(below).tolist()) == int(below[-1] - below[0])
 
 
-def test_around_what_is_known_candidates_lie_as_far_again_and_many():
-    """Half of all of them; evenly, to a grid step; of nothing known none more."""
+@pytest.mark.parametrize(("level", "known"), [(0, []), (0, [0.0, 20.0]), (1, [1900.0, 2000.0])])
+def test_in_the_first_levels_hardly_a_candidate_lies_where_numbers_of_people_never_are(
+    level, known
+):
+    """Those up to 2**24 grid steps from 0 are 2**10 times as many; so many lie by the known."""
     places = Candidates(lower=-(1 << 53), upper=1 << 53, count=FAR)
-    assert Spacing.around(places, np.zeros(0), 1).below(np.array([7])).tolist() == [7]
-    spacing = Spacing.around(places, np.array([1900.0, 2000.0]), 1)
-    ends = places.scale(np.array([-100.0, 950, 1900, 2000, 3999, 4001])) * (1 << 40)
-    below = spacing.below(ends.astype(np.int64)) - ends.astype(np.int64)
-    assert below[4] == pytest.approx(1 << 40, rel=0.01)
-    assert below[:4] / (1 << 40) == pytest.approx([0, 105 / 410, 200 / 410, 210 / 410], abs=0.01)
-    assert below[5] == below[5:].max() == 1 << 40
+    spacing = Spacing.around(places, np.array(known), level)
+    usual = (places.scale(np.array([-1.0, 1.0]) * 2**24) * (1 << 40)).astype(np.int64)
+    near, far = np.diff(usual)[0], (1 << 40) - np.diff(usual)[0]
+    below = spacing.below(np.array([0, *usual, FAR]))
+    assert below[1] - below[0] + below[3] - below[2] == pytest.approx(far, rel=1e-6)
+    assert (below[2] - below[1]) / (near + (1 << 40) << 10) == pytest.approx(1, abs=0.01)
+
+
+def test_before_anything_is_known_half_of_the_candidates_lie_evenly_where_years_do():
+    """And around one cut half of those added by their distance from it."""
+    places = Candidates(lower=-(1 << 53), upper=1 << 53, count=FAR)
+
+    def added(spacing, positions):
+        ends = (places.scale(np.array(positions)) * (1 << 40)).astype(np.int64)
+        of_list = np.diff(ends) << cutting.FIRST_BITS
+        return (np.diff(spacing.below(ends)) - of_list) / (1 << 50)
+
+    found = added(Spacing.around(places, np.zeros(0), 0), [-4096.0, 0, 1930, 2010, 4096])
+    assert found == pytest.approx([0.5, 1930 / 8192, 80 / 8192, 2086 / 8192], abs=0.01)
+    found = added(Spacing.around(places, np.array([1970.0]), 1), [0.0, 1930, 1970, 2010, 3939])
+    assert found == pytest.approx([0.37, 0.13, 0.13, 0.37], abs=0.03)
 
 
 def test_from_the_third_level_on_hardly_a_candidate_lies_far_from_what_is_known():
@@ -331,6 +348,22 @@ def test_no_cut_of_a_heavy_tail_lies_far_from_all_values(name):
         assert np.abs(cuts.positions).max() <= 20 * values.max()
 
 
+@pytest.mark.parametrize("name", ["incomes", "years"])
+def test_first_cuts_of_few_records_lie_near_them(name):
+    """At the least rate that is cut by; in one draw of fifty, of five one lay as far as 2**53."""
+    values = {"incomes": FAR_VALUES.lognormal(11, 0.6, 1080), "years": 1930 + np.arange(1080) % 80}
+    values = values[name].astype(np.int64)
+    places = Candidates(lower=-(1 << 53), upper=1 << 53, count=FAR)
+    codes = places.codes(values, FAR_VALUES.integers(0, 2**64, len(values), dtype=np.uint64))
+    codes, source = JitteredCodes(codes, np.sort(codes)), RandomSource.system()
+    weights = [median_weights(Fraction(rate, 1080), 1080) for rate in (24, 38)]
+    draw, far = partial(draw_weighted, source=source), 0
+    for _ in range(500):
+        cuts = recursive_medians(codes, places, weights, draw, source.integer_below, np.zeros(0))
+        far += int(np.abs(cuts.positions).max() > 4 * values.max())
+    assert far <= 12
+
+
 def law_of_spaced(codes, count, weights, known):
     """The law of `recursive_medians` around what is known."""
 
@@ -351,8 +384,9 @@ def law_of_spaced(codes, count, weights, known):
 @pytest.mark.parametrize("known", [(), (10.0, 70.0)])
 def test_a_cut_under_a_spacing_has_the_chance_that_is_stated(known, first, monkeypatch):
     """Each candidate by how many it stands for, times its weight; and no more is spent."""
-    for name, few in (("KNOTS", 3), ("STEPS", 2), ("FIRST_LEVELS", first), ("NEAR_BITS", 2)):
-        monkeypatch.setattr(cutting, name, few)
+    few = {"KNOTS": 3, "STEPS": 2, "FIRST_LEVELS": first, "NEAR_BITS": 2}
+    for name, value in (few | {"FIRST_BITS": 1, "USUAL": 20.0, "EVENLY": 60.0}).items():
+        monkeypatch.setattr(cutting, name, value)
     count, n_records = 3, 3
     weights = [median_weights(rate, n_records) for rate in RATES]
     listed = [capped(of_level) for of_level in weights]
@@ -364,7 +398,7 @@ def test_a_cut_under_a_spacing_has_the_chance_that_is_stated(known, first, monke
         return np.diff(spacing.below(np.arange(count + 1))).tolist()
 
     at_root = sizes(Spacing.around(candidates(count), np.array(known), 0))
-    assert (max(at_root) > 1) == bool(known)
+    assert max(at_root) > 1
     for codes, law in laws.items():
         own = {
             cut: at_root[cut - 1] * plain.node_weight(codes, 0, count + 1, cut, listed[0])

@@ -63,6 +63,21 @@ def test_beside_two_codes_noise_makes_no_run_of_others():
     assert runs <= 6
 
 
+def test_beside_a_spike_noise_holds_hardly_anybody():
+    """In single values that nobody has: noise of a fortieth of the spike put 6 % there."""
+    noise, source = gaussian_noise(Fraction(1, 62_500)), RandomSource.system()
+    borders = np.append(np.arange(33), 1 << np.arange(6, 54))
+    counts = np.zeros(len(borders) - 1, dtype=np.int64)
+    counts[0], counts[-45:-42] = 7000, 1600
+    shares = []
+    for _ in range(200):
+        held = Cells(borders=borders, counts=NoisyCounts.of(counts, noise, source))
+        masses = held.held(NONE, 11_800.0).masses
+        shares.append(masses[1:33].sum() / 11_800)
+        assert abs(masses.sum() - 11_800) < 1e-6
+    assert np.mean(shares) < 0.03
+
+
 def test_days_of_one_year_come_out_near_it():
     """Of 800 people at epsilon 1, where cells are counted: a power of 2 of days from 1970 is 45."""
     random = np.random.default_rng(5)

@@ -50,8 +50,8 @@ FEW_LEVELS, LEAST_DEPTH, MOST_DEPTH = 3, 2, 7
 # Nine to fourteen serve alike on simulated attributes; below nine, the last cuts are noise.
 DEEP_ENOUGH, WORTH_IT = Fraction(11), Fraction(769, 100)
 # Records times the rate of the first level, where cuts may lie anywhere: below it one in a hundred
-# first cuts of years lay far from all of them.
-LEAST_LEARNT = Fraction(36)
+# first cuts of years lie far from all of them.
+LEAST_LEARNT = Fraction(24)
 # And where cells are counted, in standard deviations of the noise on one.
 LEAST_CELLS = 20
 # Parts of equal mass in tables: at most so many, and of n / sigma no more than this lets stand out.

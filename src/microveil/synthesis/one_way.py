@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,12 @@ class Cells:
         least = [longer * own for own in (OUTER, usual, FARTHER_OUT)]
         kept = _reach(starts, counts, variances, least)
         found = Counted(starts[kept], ends[kept], counts[kept], np.sqrt(variances[kept]))
-        return replace(found, masses=nearest_counts(found.masses, n_present))
+        masses, held = (
+            np.zeros(len(found.masses)),
+            _standing(counts[kept], variances[kept], least[0]),
+        )
+        masses[held] = nearest_counts(found.masses[held], n_present)
+        return replace(found, masses=masses)
 
     @classmethod
     def from_dict(cls, contents: Mapping[str, Any]) -> "Cells":
@@ -308,13 +314,11 @@ def _outermost(counts: Real, variances: Real, far: Real, beside: float) -> int:
     """
     if not len(counts):
         return 0
-    sums, squares = (np.concatenate(([0.0], np.cumsum(own))) for own in (counts, variances))
-    deviations = np.sqrt(np.maximum(squares[None, :] - squares[:, None], variances.min()))
-    scores = (sums[None, :] - sums[:, None]) / deviations
+    scores = _of_runs(counts, variances)
     least = np.maximum.accumulate(np.concatenate(([0.0], far)))
-    beyond = np.where(np.tri(len(sums), dtype=np.bool_), -np.inf, scores - least)
+    beyond = scores - least
     beyond[0, 1] = scores[0, 1] - beside
-    start, end = divmod(int(beyond.argmax()), len(sums))
+    start, end = divmod(int(beyond.argmax()), len(scores))
     if beyond.max() < 0:
         return 0
     while (weak := np.flatnonzero(scores[start:end, end] < OUTER)).size:
@@ -322,6 +326,32 @@ def _outermost(counts: Real, variances: Real, far: Real, beside: float) -> int:
     if not end:
         return 0
     return end + _outermost(counts[end:], variances[end:], far[end:], beside)
+
+
+def _standing(counts: Real, variances: Real, least: float) -> NDArray[np.bool_]:
+    """Say which cells stand out by themselves, or in a run between such cells; all if none does.
+
+    Noise alone would put one record in twenty into the single values beside a spike.
+    """
+    found = counts >= least * np.sqrt(variances)
+    ends = [-1, *np.flatnonzero(found).tolist(), len(counts)]
+    runs = [(before + 1, after) for before, after in pairwise(ends) if before + 1 < after]
+    while runs:
+        first, last = runs.pop()
+        scores = _of_runs(counts[first:last], variances[first:last])
+        start, end = (first + own for own in divmod(int(scores.argmax()), len(scores)))
+        if scores.max() >= least:
+            found[start:end] = True
+            runs += [run for run in ((first, start), (end, last)) if run[0] < run[1]]
+    return found if found.any() else ~found
+
+
+def _of_runs(counts: Real, variances: Real) -> Real:
+    """Return by how many deviations the runs of cells from each to each other stand out."""
+    sums, squares = (np.concatenate(([0.0], np.cumsum(own))) for own in (counts, variances))
+    deviations = np.sqrt(np.maximum(squares[None, :] - squares[:, None], variances.min()))
+    scores = (sums[None, :] - sums[:, None]) / deviations
+    return np.where(np.tri(len(sums), dtype=np.bool_), -np.inf, scores)
 
 
 def positive_shares(total: Real, weight: Real) -> Real:
