@@ -157,9 +157,11 @@ class Fitting:
                 found[scope] = self._factors[scope]
             elif len(scope) == 1:
                 found[scope] = np.log(target + TINY)
-            elif len(scope) == 2 and not self._factors:
-                apart = np.log(target.sum(axis=1, keepdims=True) + TINY)
-                found[scope] = np.log(target + TINY) - apart - np.log(target.sum(axis=0) + TINY)
+            elif not self._factors:
+                found[scope] = np.log(target + TINY)
+                for axis in range(len(scope)):
+                    away = tuple(other for other in range(len(scope)) if other != axis)
+                    found[scope] -= np.log(target.sum(axis=away, keepdims=True) + TINY)
             else:
                 found[scope] = np.zeros_like(target)
         return found
