@@ -1,6 +1,7 @@
 """Moments before and after, and the assessment that puts every measure together."""
 
 import json
+import re
 from itertools import combinations
 
 import numpy as np
@@ -181,3 +182,25 @@ def test_linkage_uses_the_records_complete_in_both():
     assert figures["n_records_complete"] == 198
     assert figures["n_cells_compared"] == 398
     assert figures["record_linkage_by_chance"] == 100 / 198
+
+
+def test_means_of_dates_are_shown_as_days_and_their_spread_in_days():
+    """Of all records, by weights and in subgroups, with margins; `to_dict` has days since 1970."""
+    day = np.array(["2020-01-01", "2020-01-02", "2020-01-09"] * 40, dtype="datetime64[D]")
+    people = {"SEX": np.tile(["f", "m", "f"], 40), "DAY": day, "WEIGHT": np.ones(120)}
+    declared = {"bounds": {"DAY": ("2020-01-01", "2020-01-31")}, "categories": {"SEX": ["f", "m"]}}
+    release = mv.protect(people, epsilon=1e6, seed=1, attributes=["SEX", "DAY"], **declared)
+    found = mv.assess(people, release, by="SEX", weights="WEIGHT")
+    assert found.to_dict()["moments"]["DAY"]["mean"]["original"] == 18265
+    lines = [" ".join(line.split()) for line in found.to_text().splitlines()]
+    assert "DAY 2020-01-04 2020-01-04 12.8 days² 12.8 days²" in lines
+    assert "DAY 2020-01-04 - 12.8 days² - - -" in lines
+    assert any(re.fullmatch(r"m 2020-01-02 2020-01-02 \S+ days", line) for line in lines)
+    assert not any("18,2" in line for line in lines)
+
+
+def test_numbers_beyond_the_calendar_in_a_column_of_dates_stay_numbers():
+    """The release wrote its dates as 20200101."""
+    before = {"DAY": np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")}
+    found = mv.assess(before, {"DAY": np.array([20200101, 20200102])}, paired=False)
+    assert re.search(r"DAY +2020-01-01 +2.02e7 +0.5 days² +0.5 days²", found.to_text())

@@ -145,6 +145,7 @@ class Measure:
     better: Better = Better.LOWER
     custodian: bool = True  # a public one sees the release alone, and shows nothing beyond it
     by: By = By.TABLE  # what there is a figure of
+    of_dates: Callable[[float | None], str] = figure  # writes one of an attribute of dates
     # Of what the function returned, a number or a `Figure`; where it returns those of several
     # attributes of numbers, an array; of several classes, rules or other attributes, a dict.
     figure: Callable[[Any], Any] = lambda result: result
@@ -212,6 +213,7 @@ class Measured:
     # nothing to measure.
     result: Any
     names: tuple[str, ...]  # of the attributes of numbers
+    dates: frozenset[str] = frozenset()  # which of them are days since 1970-01-01
 
     def __repr__(self) -> str:
         """Name the measure without its figures: notebooks print it."""
@@ -305,8 +307,10 @@ def _keyed(found: Sequence[Measured]) -> tuple[Block, ...]:
     for one in found:
         own = [one.figures.get(name, Figure(value=math.nan)) for name in names]
         has_interval, has_beside = _has(own)
-        head, values = one.measure.head, [figure(each.value) for each in own]
-        beside = [figure(each.beside) for each in own]
+        written = [one.measure.of_dates if name in one.dates else figure for name in names]
+        head = one.measure.head
+        values = [write(each.value) for write, each in zip(written, own, strict=True)]
+        beside = [write(each.beside) for write, each in zip(written, own, strict=True)]
         if has_beside and one.measure.better is Better.UNCHANGED:
             heads, columns = [*heads, f"{head} before", "after"], [*columns, beside, values]
         else:

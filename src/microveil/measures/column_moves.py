@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from operator import attrgetter
 from typing import Any
 
@@ -12,8 +11,7 @@ import numpy as np
 from microveil.measures.base import By, Group, Measure, Measured, Takes, figures
 from microveil.measures.goodness_of_fit import merged_sums
 from microveil.measures.opening import Tables, present_codes
-from microveil.measures.values import Floats
-from microveil.schema import Kind, written
+from microveil.measures.values import Floats, day
 from microveil.table.blocks import mean_and_variance
 from microveil.table.sorting import in_order
 from microveil.table.threads import in_threads
@@ -101,9 +99,7 @@ class ColumnMove:
 
     def mean_in_words(self, mean: float | None) -> str:
         """Write a mean, of dates the day."""
-        if self.is_date and mean is not None:
-            return f"{written(Fraction(round(mean)), Kind.DATE)}"
-        return figure(mean)
+        return day(mean) if self.is_date else figure(mean)
 
     @classmethod
     def of(cls, contents: Mapping[str, Any]) -> "ColumnMove":

@@ -15,7 +15,7 @@ import numpy as np
 
 from microveil.kernels import ranking as kernel
 from microveil.measures.base import NUMBERS, Better, By, Figure, Group, Measure
-from microveil.measures.values import Floats, as_json, plain
+from microveil.measures.values import Floats, as_json, day, days, plain
 from microveil.table.blocks import (
     SMALLEST_VARIANCE,
     Matrix,
@@ -225,9 +225,14 @@ def _correlations(whose: str, prefix: str, of: str, path: str, **given: Any) -> 
         )
 
 
+MEAN = {"figure": partial(before_and_after, "means"), "of_dates": day, "lowest": -math.inf}
+VARIANCE = {
+    "figure": partial(before_and_after, "variances"),
+    "of_dates": partial(days, unit="days²"),
+}
 OF_ATTRIBUTES = (
-    _moment(id="mean", label="mean", figure=partial(before_and_after, "means"), lowest=-math.inf),
-    _moment(id="variance", label="variance", figure=partial(before_and_after, "variances")),
+    _moment(id="mean", label="mean", **MEAN),
+    _moment(id="variance", label="variance", **VARIANCE),
 )
 OF_PAIRS = (
     _matrix(

@@ -65,7 +65,9 @@ def measured(
         if tables.takes_part(measure):
             work = partial(tables.result_of, measure)
             result = work() if attempt is None else attempt(measure, work)
-            found[measure.id] = Measured(measure=measure, result=result, names=tables.names)
+            found[measure.id] = Measured(
+                measure=measure, result=result, names=tables.names, dates=tables.dates
+            )
     return found
 
 

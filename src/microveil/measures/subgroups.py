@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.measures.base import Group, Measure, Measured, Takes, figures, result_in
 from microveil.measures.models import of_one_kind
-from microveil.measures.values import Flags, Floats, Whole, plain
+from microveil.measures.values import Flags, Floats, Whole, day, days, plain
 from microveil.text.document import Block, Given, Tabulated, paragraph, tabulated
 from microveil.text.figures import figure
 
@@ -167,7 +167,7 @@ def _show(found: Sequence[Measured]) -> tuple[Block, ...]:
     means = [a for a, name in enumerate(names) if name not in own.by]
     parts = [means[at : at + MEANS_BESIDE] for at in range(0, len(means), MEANS_BESIDE)]
     blocks: list[Block] = [*figures(found), _counts(own, chosen)]
-    blocks += [_table_of_means(own, chosen, names, part) for part in parts]
+    blocks += [_table_of_means(own, chosen, found[0], part) for part in parts]
     if len(chosen) < len(own.levels):
         said = f"The largest {len(chosen)} of {len(own.levels)} subgroups; --json has all of them."
         blocks.append(paragraph(said))
@@ -192,17 +192,19 @@ def _counts(found: Subgroups, chosen: Sequence[int]) -> Tabulated:
 
 
 def _table_of_means(
-    found: Subgroups, chosen: Sequence[int], names: Sequence[str], attributes: Sequence[int]
+    found: Subgroups, chosen: Sequence[int], own: Measured, attributes: Sequence[int]
 ) -> Tabulated:
     """Tabulate means of a few attributes in subgroups."""
     margins = found.margins
     heads: list[Given] = ["means"]
     rows = [[", ".join(found.levels[g])] for g in chosen]
     for a in attributes:
-        heads += [names[a], "after", *([] if margins is None else ["±"])]
+        name = own.names[a]
+        mean, margin = (day, days) if name in own.dates else (figure, figure)
+        heads += [name, "after", *([] if margins is None else ["±"])]
         for g, cells in zip(chosen, rows, strict=True):
-            cells.extend(map(figure, found.means[:, g, a]))
-            cells.extend([] if margins is None else [figure(margins.means[g, a])])
+            cells.extend(map(mean, found.means[:, g, a]))
+            cells.extend([] if margins is None else [margin(margins.means[g, a])])
     return tabulated(heads, rows)
 
 

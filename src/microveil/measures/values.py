@@ -1,5 +1,6 @@
 """What measures compute with: arrays, estimates with intervals, and values as JSON has them."""
 
+import datetime
 import importlib
 import math
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import RequestError
+from microveil.schema import EPOCH
 from microveil.text.figures import NOTHING, figure, figures_to
 
 Floats = NDArray[np.float64]
@@ -149,6 +151,22 @@ def mean_of(values: ArrayLike, confidence: float = 0.95) -> Mean:
         quantile = float(scipy.special.stdtrit(len(array) - 1, (1 + confidence) / 2))
         reach = quantile * deviation / math.sqrt(len(array))
     return Mean(value=mean, interval=(mean - reach, mean + reach), standard_deviation=deviation)
+
+
+def day(mean: float | None) -> str:
+    """Write a mean of dates as the day; beyond the calendar as a number."""
+    if mean is None or math.isnan(mean):
+        return NOTHING
+    try:
+        return (EPOCH + datetime.timedelta(days=round(mean))).isoformat()
+    except OverflowError:
+        return figure(mean)
+
+
+def days(spread: float | None, unit: str = "days") -> str:
+    """Write how far dates lie from each other."""
+    shown = figure(spread)
+    return shown if shown == NOTHING else f"{shown} {unit}"
 
 
 def percent(estimate: Estimate | None) -> str:

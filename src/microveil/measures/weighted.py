@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.measures.base import NUMBERS, TEXT, Better, By, Group, Measure, Measured, figures
-from microveil.measures.moments import before_and_after, by_name
+from microveil.measures.moments import MEAN, VARIANCE, by_name
 from microveil.measures.opening import Opened
 from microveil.measures.values import Floats, plain
 from microveil.schema import Kind, Role
@@ -234,17 +234,8 @@ _moment = partial(
 )
 
 MEASURES = (
-    _moment(
-        id="weighted_mean",
-        label="weighted mean",
-        figure=partial(before_and_after, "means"),
-        lowest=-math.inf,
-    ),
-    _moment(
-        id="weighted_variance",
-        label="weighted variance",
-        figure=partial(before_and_after, "variances"),
-    ),
+    _moment(id="weighted_mean", label="weighted mean", **MEAN),
+    _moment(id="weighted_variance", label="weighted variance", **VARIANCE),
     _moment(
         id="weighted_total_error",
         label="relative error of the weighted total",
