@@ -63,7 +63,7 @@ def test_a_second_line_of_names_is_refused_once_and_as_what_it_is(tmp_path, endi
         mv.read(path)
     assert len(refused.value.problems) == 1
     assert refused.value.place == f"{path}, line 2"
-    assert refused.value.remedy.startswith("delete line 1 or line 2")
+    assert refused.value.remedy.startswith("pass --header 2 if line 2 has the names")
     assert "INCOME" not in str(refused.value)
 
 

@@ -101,6 +101,7 @@ TEXT = (
     Flag("encoding", str, "UTF-8 unless said."),
     Flag("dates", str, "DMY reads 31.12.1990; else YYYY-MM-DD."),
     Flag("thousands", str, "What separates thousands: . , ' or a space."),
+    Flag("header", int, "The line that names the columns: 1 unless said."),
 )
 RECIPE = Flag("recipe", Path, "A recipe; flags come before it.")
 # What is read off a file, each shown behind what it spares a person to declare.
@@ -213,7 +214,7 @@ GROUPS = {
     "The release": "overwrite format into public-report custodian-report findings linkage shuffle "
     "shuffle-columns escape-formulas show-values json",
     "Counting releases": "population ledger looked-at",
-    "How a file of text is written": "separator decimal encoding dates thousands",
+    "How a file of text is written": "separator decimal encoding dates thousands header",
     "Where and how it runs": "memory spark scratch record-id engine seed",
 }
 _GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}

@@ -44,7 +44,7 @@ _BLANK = (
     "the line must hold a record, and it is blank",
     'remove it; in a file of one column write "" for a missing value',
 )
-_TITLED = "if a later line has the names, delete all lines above it"
+_TITLED = "if a later line has the names, pass its number, for example --header 3"
 _NUL = (
     "a CSV file must be text, and a byte here is 0",
     "export the table as CSV; if it is UTF-16 without a mark, pass --encoding utf-16-le",
@@ -96,13 +96,20 @@ def header_of(
 
     None where the beginning does not reach.
     """
-    _check_beginning(path, head, text)
     head = ended(head) if is_whole else head
-    found = record_form(text.separator, None).match(head)
+    above = re.match(rb"(?:[^\n]*+\n){%d}" % (text.header - 1), head)
+    at = len(head) if above is None else above.end()
+    if at == len(head) and is_whole:
+        rule = "the line must name the columns, and the file ends before it"
+        raise FileError(place(path, text.header), rule, "pass the number of the line that does")
+    if at == len(head):
+        return None
+    _check_beginning(path, head[at:], text)
+    found = record_form(text.separator, None).match(head, at)
     if found is not None:
         return names_of(path, found[0], text), found.end()
     try:
-        _find_broken(head, 0, text.separator, 0, is_cut=not is_whole)
+        _find_broken(head, at, text.separator, 0, is_cut=not is_whole)
     except _BrokenError as broken:
         raise FileError(place(path, head.count(b"\n", 0, broken.at) + 1), *broken.rule) from None
     return None
@@ -178,7 +185,7 @@ class Records:
         except _BrokenError as broken:
             line = self.ends[-1][2] + data.count(b"\n", 0, broken.at)
             rule, remedy = broken.rule
-            if broken.rule is _BLANK and line == 2:  # line 1 may be a title
+            if broken.rule is _BLANK and line == self.text.header + 1:  # above it may be a title
                 remedy = f"{remedy}; {_TITLED}"
             raise FileError(place(self.path, line), rule, remedy) from None
 
@@ -264,7 +271,9 @@ def _check_beginning(path: Path, data: bytes, text: TextFormat) -> None:
             found[1].decode("utf-8", "replace"), "and the separator that it names"
         )
         rule = "the header must stand first, and before it is a line that names the separator"
-        raise FileError(place(path, 1), rule, f"remove that line, and pass --separator {shown}")
+        raise FileError(
+            place(path, text.header), rule, f"remove that line, and pass --separator {shown}"
+        )
     look = data[:_LOOK].decode("utf-8", "replace")
     if len(data) > _LOOK:
         look = look[: look.rfind("\n") + 1]
@@ -277,7 +286,7 @@ def _check_beginning(path: Path, data: bytes, text: TextFormat) -> None:
                 f"the columns are separated by {shown}, not by {CANDIDATES.get(text.separator, '')}"
             )
             flags = [f"--separator {shown}", *_flags(look, candidate, data[:_LOOK], text)]
-            raise FileError(place(path, 1), rule, f"pass {' '.join(flags)}")
+            raise FileError(place(path, text.header), rule, f"pass {' '.join(flags)}")
 
 
 def _flags(look: str, separator: str, raw: bytes, text: TextFormat) -> Iterator[str]:
@@ -313,24 +322,24 @@ def names_of(path: Path, header: bytes, text: TextFormat) -> list[str]:
         rows = csv.reader(io.StringIO(header.decode(), newline=""), delimiter=text.separator)
         names = next(rows)
     except UnicodeDecodeError:
-        raise undecodable(path, 1, header, text) from None
+        raise undecodable(path, text.header, header, text) from None
     except csv.Error:
-        rule = "the first line must hold the names of the columns"
-        raise FileError(place(path, 1), rule, "check that the file is a table") from None
-    check_names(path, names)
+        rule = "the line must hold the names of the columns"
+        raise FileError(place(path, text.header), rule, "check that the file is a table") from None
+    check_names(path, names, text.header)
     return names
 
 
-def check_names(path: Path, names: list[str]) -> None:
+def check_names(path: Path, names: list[str], header: int) -> None:
     """Refuse names that cannot be.
 
     A file without a header has a person's values there, so that errors show columns by number.
     """
     for number, name in enumerate(names, start=1):
         if wrong := _wrong_name(name, f"column {number}", len(names)):
-            raise FileError(place(path, 1), *wrong)
+            raise FileError(place(path, header), *wrong)
     if (pattern := pattern_among(names)) is not None:
-        raise FileError(f"{place(path, 1)}, column {pattern}", PATTERN_RULE, "rename it")
+        raise FileError(f"{place(path, header)}, column {pattern}", PATTERN_RULE, "rename it")
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if first.setdefault(name, number) != number:
@@ -339,7 +348,7 @@ def check_names(path: Path, names: list[str]) -> None:
                 f"and columns {first[name]} and {number} have the same there"
             )
             remedy = "rename one of them, or add a line of names if the file has none"
-            raise FileError(place(path, 1), rule, remedy)
+            raise FileError(place(path, header), rule, remedy)
 
 
 def _wrong_name(name: str, column: str, n_names: int) -> tuple[str, str] | None:
@@ -347,7 +356,7 @@ def _wrong_name(name: str, column: str, n_names: int) -> tuple[str, str] | None:
     if not name.strip():
         rule = f"every column must have a name, and {column} of {n_names} has none"
         return rule, f"name it there; {_TITLED}"
-    begins = f"the first line must name the columns, and {column} has"
+    begins = f"this line must name the columns, and {column} has"
     if not any(map(str.isalpha, name)) or _EXPONENT.match(name):
         remedy = "add a line of names; a name that is a number or a sign wants a letter to it"
         return f"{begins} a number or signs there", remedy

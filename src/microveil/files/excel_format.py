@@ -52,16 +52,19 @@ _UNSOUND = re.compile(
 )
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: ARG001
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:
     """Read the cells of a workbook's only sheet."""
     library = of_extra("fastexcel", extra="files", place=str(path), purpose="Excel files are read")
     # It warns of columns by their names, which are a person's values in a sheet without a header.
     logging.getLogger("fastexcel").setLevel(logging.CRITICAL)
+    text = text if text is not None and text.header > 1 else None
+    header = 1 if text is None else text.header
+    line_of = partial(_line, header)
     check_filled(path, raw)
     _check_cells(path, raw)
     with in_our_words(lambda error: broken(path, _TITLE, error)):
         book = library.read_excel(raw)
-        sheets = [_cells(path, book, number) for number in range(len(book.sheet_names))]
+        sheets = [_cells(path, book, number, header) for number in range(len(book.sheet_names))]
     filled = [sheet for sheet in sheets if sheet.height]
     if len(filled) > 1:
         rule = f"a workbook must hold one sheet, and this one has {len(filled)} with something"
@@ -71,15 +74,15 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
     cells = pl.DataFrame(_dates(filled[0]))
     check_reading(path, 0, cells.height * cells.width)
     names = [name or "" for name in cells.row(0)]
-    check_names(path, names)
+    check_names(path, names, header)
     # Empty text is no value, as in a file of text.
     held = cells.slice(1).select(pl.when(pl.all() != "").then(pl.all()))
     table = held.rename(dict(zip(cells.columns, names, strict=True)))
-    sheet = text_table(path, table, None, _line)
-    return replace(sheet, read=partial(_read, path, sheet))
+    sheet = text_table(path, table, text, line_of)
+    return replace(sheet, read=partial(_read, path, sheet, line_of))
 
 
-def _read(path: Path, sheet: Opened, cells: Cells) -> pl.DataFrame:
+def _read(path: Path, sheet: Opened, line_of: Callable[[int], str], cells: Cells) -> pl.DataFrame:
     """Read a sheet as text is read; a whole number that no float holds is refused."""
     frame = sheet.read(cells).lazy().collect()
     rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
@@ -89,7 +92,7 @@ def _read(path: Path, sheet: Opened, cells: Cells) -> pl.DataFrame:
         for column in frame
         if column.dtype == pl.Int64
     }
-    fitting(path, sheet.names, found, _line)
+    fitting(path, sheet.names, found, line_of)
     # Whether all others are at midnight, too, does not matter.
     alone = [pl.col(name) for name in sheet.names if name in cells.untyped]
     midnights = (own.str.contains(_MIDNIGHT).fill_null(value=False) for own in alone)
@@ -99,8 +102,8 @@ def _read(path: Path, sheet: Opened, cells: Cells) -> pl.DataFrame:
     )
 
 
-def _line(record: int) -> str:
-    return f"line {record + 2}"
+def _line(header: int, record: int) -> str:
+    return f"line {header + record + 1}"
 
 
 def _check_cells(path: Path, raw: bytes) -> None:
@@ -133,12 +136,14 @@ def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
     return content
 
 
-def _cells(path: Path, book: Any, number: int) -> pl.DataFrame:
-    """Return a sheet's cells as text, the header among them."""
+def _cells(path: Path, book: Any, number: int, header: int) -> pl.DataFrame:
+    """Return a sheet's cells from the header on as text, or all where nothing follows that."""
+    # Where the line is said, empty ones at the top count.
+    asked = {"header_row": None, "skip_rows": None if header == 1 else 0}
 
     def cells_as(kind: str) -> pl.DataFrame:
-        cells: pl.DataFrame = book.load_sheet(number, header_row=None, dtypes=kind).to_polars()
-        return cells
+        cells: pl.DataFrame = book.load_sheet(number, dtypes=kind, **asked).to_polars()
+        return cells if cells.height <= header else cells.slice(header - 1)
 
     cells = cells_as("string")
     if cells.height < 2:
@@ -150,7 +155,7 @@ def _cells(path: Path, book: Any, number: int) -> pl.DataFrame:
         )
         for place, (column, span) in enumerate(zip(cells, spans, strict=True))
     }
-    fitting(path, cells.columns, found, _line)
+    fitting(path, cells.columns, found, partial(_line, header))
     return pl.DataFrame(list(map(_as_written, cells, cells_as("float"))))
 
 

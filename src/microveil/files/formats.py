@@ -260,12 +260,13 @@ class Format:
         """What can be said of how its files are written."""
         named = {"separator", "decimal", "encoding", "dates", "thousands"}
         of_text = named if self.is_text else set()
-        return frozenset(of_text | ({"encoding"} if self.is_encoded else set()))
+        of_cells = set() if self.has_types else {"header"}
+        return frozenset(of_text | of_cells | ({"encoding"} if self.is_encoded else set()))
 
     def text(self, said: "TextFormat | None") -> "TextFormat | None":
         """Return how its files are written, by what was said of it; None where nothing can be."""
         if self.separator is None:
-            return said if self.is_encoded else None
+            return said if self.takes else None
         from microveil.files.text import TextFormat
 
         return (said or TextFormat(separator="")).in_format(self.separator)

@@ -28,6 +28,7 @@ def read(
     encoding: str | None = None,
     dates: str | None = None,
     thousands: str | None = None,
+    header: int | None = None,
     missing_values: Iterable[str] | None = None,
 ) -> LabelledTable:
     r"""Read a file of any format as a table, as the command line reads it.
@@ -46,6 +47,9 @@ def read(
         In which order dates of a file of text have day, month and year, beside YYYY-MM-DD.
     thousands : {".", ",", "'", " "}, optional
         What separates thousands in a file of text.
+    header : int, optional
+        The line of a file of text or Excel that names the columns, by default 1: lines above it
+        are passed over.
     missing_values : sequence of str, optional
         What stands for a missing value in a file of text: ["NA", "."]. Such cells are empty.
 
@@ -81,7 +85,7 @@ def read(
     <Kind.WHOLE: 'whole number'>
     """
     missing = MissingCodes.of(None, missing_values)
-    text = text_format(separator, decimal, encoding, dates, thousands)
+    text = text_format(separator, decimal, encoding, dates, thousands, header)
     file = open_file(place, text=text)
     if missing.of_text and file.has_types:
         raise RequestError(

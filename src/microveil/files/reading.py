@@ -148,6 +148,7 @@ def open_file(
     address = address_of(place)
     if text is not None and text.said:
         of_each(text, address.location)
+    text = _of_release(address, text)
     files = files_in(address)
     form, database, states = _form_at(address), None, dict[Path, object]()
     table: Opened
@@ -167,15 +168,23 @@ def open_file(
             address.path, lambda path: _in_pieces(files or [path], form, text, lazily)
         )
     beside = Beside(labels=table.labels)
-    if address.scheme == "file" and not files:
-        # A release has beside it what its format cannot hold, whatever that keeps of labels.
-        is_release = (address.path.parent / "guarantee.json").is_file()
-        if is_release or not form.carries.has_all_labels:
-            beside = schema_beside(address.path, table.names) or beside
+    # A release has beside it what its format cannot hold, whatever that keeps of labels.
+    may_be_beside = _is_release(address) or not form.carries.has_all_labels
+    if address.scheme == "file" and not files and may_be_beside:
+        beside = schema_beside(address.path, table.names) or beside
     return OpenedFile(
         address=address, format=form, table=table, digest=digest, beside=beside,
         database=database, states=states,
     )  # fmt: skip
+
+
+def _is_release(address: Address) -> bool:
+    return address.scheme == "file" and (address.path.parent / "guarantee.json").is_file()
+
+
+def _of_release(address: Address, text: TextFormat | None) -> TextFormat | None:
+    """Return how a file is written: a release's first line names its columns in any case."""
+    return text if text is None or not _is_release(address) else replace(text, header=1)
 
 
 def _in_pieces(
@@ -244,7 +253,8 @@ def of_each(text: TextFormat | None, *places: str | PathLike[str]) -> list[TextF
     forms = [_form_at(address_of(place)) for place in places]
     for name in sorted(text.said):
         if not any(name in form.takes for form in forms):
-            more = ", SPSS, Stata and SAS" if name == "encoding" else ""
+            also = {"encoding": ", SPSS, Stata and SAS", "header": " and Excel"}
+            more = also.get(name, "")
             rule = f"only files of text{more} have one, and this one is {forms[0].title}"
             raise RequestError(name, rule, f"leave it out (--{name})")
     return [replace(text, said=text.said & form.takes) for form in forms]
@@ -331,6 +341,7 @@ def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) ->
     is refused where it is read.
     """
     address = address_of(place)
+    text = _of_release(address, text)
     if files := files_in(address):
         return parquet_format.parts_outlined(files)
     if address.is_web:

@@ -3,7 +3,7 @@
 import codecs
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from microveil.errors import RequestError
 
@@ -37,6 +37,7 @@ class TextFormat:
     encoding: str = "utf-8"  # of characters, as Python knows it; "" for that of the file's format
     dates: str = ""  # the order of day, month and year; "" for YYYY-MM-DD alone, which is read too
     thousands: str = ""  # one of _THOUSANDS; "" for nothing
+    header: int = 1  # the line that names the columns, of a workbook too; lines above are no table
     said: frozenset[str] = field(default=frozenset(), compare=False)  # by a flag or an argument
 
     def __post_init__(self) -> None:
@@ -59,6 +60,8 @@ class TextFormat:
             ("thousands", self.thousands not in ("", *_THOUSANDS) or self.thousands == decimal,
              "what separates thousands must be . , ' or a space, and not the decimal mark",
              "--thousands . --decimal , for 1.234,56"),
+            ("header", type(self.header) is not int or self.header < 1,
+             "the line that names the columns must be a whole number, 1 or more", "--header 3"),
             ("encoding", not _holds_text(self.encoding or "utf-8"),
              "the encoding must be a character encoding that Python knows",
              "--encoding latin-1"),
@@ -81,12 +84,12 @@ class TextFormat:
         return encoded if self.separator else encoded.separated_by(separator)
 
     @property
-    def entries(self) -> dict[str, str]:
+    def entries(self) -> dict[str, str | int]:
         """What a recipe says of it."""
-        named = {"dates": self.dates, "thousands": self.thousands}
+        named = {"encoding": self.encoding, "dates": self.dates, "thousands": self.thousands}
         of_text = {"separator": self.separator, "decimal": self.decimal} if self.separator else {}
         said = {name: value for name, value in named.items() if value}
-        return {**of_text, "encoding": self.encoding, **said}
+        return {**of_text, **said, **({} if self.header == 1 else {"header": self.header})}
 
     @property
     def spelling(self) -> "Spelling":
@@ -121,15 +124,20 @@ def text_format(
     encoding: str | None = None,
     dates: str | None = None,
     thousands: str | None = None,
+    header: int | None = None,
 ) -> TextFormat:
     """Return how a file of text is written; what is None is as the file's format has it."""
     given = {
         "separator": separator, "decimal": decimal, "encoding": encoding,
         "dates": dates, "thousands": thousands,
     }  # fmt: skip
-    said = {name: value or "none" for name, value in given.items() if value is not None}
+    said: dict[str, Any] = {
+        name: value or "none" for name, value in given.items() if value is not None
+    }
     if separator == "\\t":
         said["separator"] = "\t"
+    if header is not None:
+        said["header"] = header
     return replace(UNSAID, **said, said=frozenset(said))
 
 

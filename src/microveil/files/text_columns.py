@@ -50,7 +50,7 @@ def text_table(
     def read(cells: Cells) -> pl.DataFrame | pl.LazyFrame:
         try:
             found = _read(frame, names, (text or TextFormat()).spelling, cells, files)
-            _refuse_second_header(path, found)
+            _refuse_second_header(path, found, (text or TextFormat()).header)
             fine = fitting(path, names, found, line_of)
         except BaseException:  # nothing waits of a file that is refused
             if files is not None:
@@ -86,7 +86,7 @@ def _read(
 
 
 def _refuse_second_header(
-    path: Path, found: Mapping[str, pl.Series | pl.LazyFrame | Misfit]
+    path: Path, found: Mapping[str, pl.Series | pl.LazyFrame | Misfit], header: int
 ) -> None:
     """Refuse a second line of names: text above the numbers of every column that has any."""
     n = sum(isinstance(own, Misfit) and own.index == 0 for own in found.values())
@@ -97,8 +97,9 @@ def _refuse_second_header(
     )
     if n > 1 and not any(dtype.is_numeric() for dtype in dtypes):
         rule = f"text stands above the numbers of {n} columns, like a second line of names"
-        remedy = "delete line 1 or line 2, whichever has the names that you do not want"
-        raise FileError(place(path, 2), rule, remedy)
+        line = header + 1
+        remedy = f"pass --header {line} if line {line} has the names that you want, or delete it"
+        raise FileError(place(path, line), rule, remedy)
 
 
 def _typed(column: pl.Series, cells: Cells, spelling: Spelling) -> pl.Series | Misfit:

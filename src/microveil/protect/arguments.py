@@ -37,9 +37,9 @@ TRUTH = {"true": True, "false": False}
 RESERVED = {
     "data", "output", "overwrite", "public_report", "custodian_report", "ledger", "format",
     "escape_formulas", "linkage", "json", "request", "recipe", "bounds_from_data",
-    "resolution_from_data", "separator", "decimal", "encoding", "dates", "thousands", "runs",
-    "jobs", "methods", "analyses", "show_values", "role", "type", "ordered", "microveil", "text",
-    "progress", "with_measurements", "parts",
+    "resolution_from_data", "separator", "decimal", "encoding", "dates", "thousands", "header",
+    "runs", "jobs", "methods", "analyses", "show_values", "role", "type", "ordered", "microveil",
+    "text", "progress", "with_measurements", "parts",
 }  # fmt: skip
 # What `microveil.part` takes: said of some attributes, where the others are said of the table.
 OF_PART = {

@@ -39,7 +39,7 @@ from microveil.table import CategoriesFromData
 Recipe = str | Path | Mapping[str, Any]
 
 # What a recipe holds beside arguments: of its file of text, and of lists of categories.
-OF_FILE = ("separator", "decimal", "encoding", "dates", "thousands")
+OF_FILE = ("separator", "decimal", "encoding", "dates", "thousands", "header")
 OF_LISTS = ("ordered", "categories_from_data")
 ROLES = [role.value for role in Role]
 # The version of recipes that are written, that of recipes that say none, and the first whose
@@ -170,7 +170,8 @@ def _attributes(entries: Mapping[str, Any], problems: Problems) -> dict[str, dic
 def _file(entries: Mapping[str, Any], problems: Problems) -> dict[str, str]:
     """Read what a recipe says of how its file of text is written."""
     given = {key: value for key, value in entries.items() if value is not None}
-    odd = [key for key in given if key not in OF_FILE or not isinstance(given[key], str)]
+    kinds = {**dict.fromkeys(OF_FILE, str), "header": int}
+    odd = [key for key in given if type(given[key]) is not kinds.get(key)]
     problems += [_odd(f"file.{key}") for key in odd]
     return {key: value for key, value in given.items() if key not in odd}
 
