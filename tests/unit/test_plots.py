@@ -135,10 +135,20 @@ def test_a_pair_is_drawn_by_the_shares_of_its_records(release):
 def test_what_cannot_be_plotted_is_refused_with_a_remedy(people, release):
     """Columns that are not released, three of them, or names with an original."""
     for names in (("NOTE",), ("AGE", "INCOME", "TOWN")):
-        with pytest.raises(RequestError, match="choose from those"):
+        with pytest.raises(RequestError, match="choose from AGE, HOUSEHOLD, INCOME, TOWN"):
             release.plot(*names)
     with pytest.raises(RequestError, match="leave out the names"):
         release.plot("AGE", original=people)
+
+
+def test_of_a_column_that_was_left_out_it_is_said_that_it_was_not_released(people):
+    """The guarantee names it, as nothing was learnt of it."""
+    notes = polars.Series([f"note {number}" for number in range(N)])
+    table = people.select("AGE", NOTE=notes)
+    release = mv.protect(table, epsilon=1, delta=1e-6, attributes=["AGE", "NOTE"])
+    assert release.data.columns == ["AGE"]
+    with pytest.raises(RequestError, match="not released: NOTE; choose from AGE"):
+        release.plot("NOTE")
 
 
 def test_a_missing_library_is_named_with_what_brings_it(monkeypatch, people, release, assessment):

@@ -24,7 +24,7 @@ from microveil.report.parts import found_again_chart
 from microveil.report.subject import CategoryColumn, Column, columns_of, subject_of
 from microveil.report.wording import shown
 from microveil.table import open_table
-from microveil.text import shortened
+from microveil.text import shortened, some_of
 from microveil.text.document import Chart
 
 ABREAST, MOST_LEVELS = 2, 20
@@ -46,8 +46,10 @@ def release_plot(release: Release, asked: tuple[str, ...], original: Any) -> Any
     unknown = [name for name in asked if name not in columns]
     if unknown or len(asked) > 2:
         rule = "one or two names of protected columns are charted"
-        remedy = "choose from those that the guarantee names as attributes"
-        raise RequestError("columns", rule, remedy)
+        promised = {terms.name for terms in release.guarantee.attributes}
+        if left_out := [name for name in unknown if name in promised]:
+            rule = f"{rule}, and not released: {some_of(left_out)}"
+        raise RequestError("columns", rule, f"choose from {some_of(columns)}")
     if len(asked) == 2:
         (codes, levels), (others, labels) = (_levels(columns[name]) for name in asked)
         both = (codes >= 0) & (others >= 0)
