@@ -13,7 +13,8 @@ Every message has three parts: the place, the rule that is broken there, and the
 remedy. None ever holds a value of the data: messages end up in logs and tickets.
 Records are counted from 1, lines of a file as an editor counts them. A request that breaks
 several rules is refused once, with all of them, and so is a file: columns that break the same rule
-share a line, and what is still to be said of columns stands below, as it is to be written.
+share a line, which names the first of many, and what is still to be said of columns stands below,
+as it is to be written.
 """
 
 import copy
@@ -32,7 +33,7 @@ Result = TypeVar("Result")
 Written = Literal["arguments", "flags", "recipe", "fields"]
 
 # Of more columns the first are named.
-MOST_NAMED, FIRST_NAMED = 8, 5
+MOST_NAMED, FIRST_NAMED = 10, 5
 # What columns need, by the argument that says it: in words, what else would do, and what stands for
 # it in each form until it is filled in. Dots are refused as values.
 _NEEDS = {
@@ -159,7 +160,11 @@ def _grouped(problems: Sequence[MicroveilError], written: Written) -> list[str]:
     gaps: dict[str, list[str]] = {}
     for number, problem in enumerate(problems):
         found, lacks = _OF_COLUMN.fullmatch(problem.place), lacked(problem)
-        key = (f"{number}",) if found is None else (found["of"], problem.rule)
+        key: tuple[str, ...] = (f"{number}",)
+        if found is not None:
+            # A remedy may name its column as an example.
+            own_name = rf"(?<!\w){re.escape(found['name'])}(?!\w)"
+            key = found["of"], problem.rule, re.sub(own_name, "", problem.remedy)
         # Without a column it is of all, but where one part has an entry of its own.
         if lacks is not None and (lacks[1] or problem.place == lacks[0]):
             key = (lacks[0],)
@@ -190,8 +195,11 @@ def _together(group: Sequence[MicroveilError]) -> str:
     named = [
         f"'{one['name']}' ({one['where']})" if one["where"] else f"'{one['name']}'" for one in found
     ]
+    names = ", ".join(named)
+    if len(named) > MOST_NAMED:
+        names = f"{', '.join(named[:FIRST_NAMED])} and {len(named) - FIRST_NAMED:,} more"
     plural = re.sub("entry$", "entries", re.sub("(attribute|column)$", r"\1s", found[0]["of"]))
-    return f"{plural} {', '.join(named)}: {first.rule}; {first.remedy}."
+    return f"{plural} {names}: {first.rule}; {first.remedy}."
 
 
 def _needed(argument: str, columns: Sequence[str], written: Written) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.errors import Problems
 from microveil.files.writing import write_data
 from microveil.table import Labels
 
@@ -355,3 +356,33 @@ def test_an_argument_without_its_name_is_refused():
     """It is not passed over: a method that was asked for so would be another's release."""
     with pytest.raises(TypeError, match="positional"):
         mv.protect({"x": np.arange(60)}, "dp-um")
+
+
+def test_of_many_columns_that_break_one_rule_the_first_are_named_and_all_are_counted():
+    """Ten are all named; a column that breaks another rule has a line of its own."""
+    table = people().with_columns(pl.Series("count7", [None, *range(39)]))
+    words = [f"word{number}" for number in range(N // 3)]
+    asked = {"method": "optimal", "k": 3}
+    with pytest.raises(mv.MicroveilError) as refused:
+        mv.protect(table, **asked, attributes=[*words, "count7"])
+    assert len(refused.value.problems) == len(words) + 1
+    others, missing, *_ = sorted(str(refused.value).splitlines(), reverse=True)
+    named = ", ".join(f"'{name}'" for name in words[:5])
+    assert others.startswith(f"attributes {named} and 15 more: it must hold numbers")
+    assert missing.startswith("attribute 'count7', record 1: a value is missing")
+    with pytest.raises(mv.MicroveilError, match="'word8', 'word9': it must hold numbers"):
+        mv.protect(table, **asked, attributes=words[:10])
+
+
+def test_columns_of_one_rule_with_remedies_of_their_own_are_said_apart():
+    """But for the name of the column in an example."""
+    remedies = {"A": "write A=1", "B": "write B=1", "C": "leave it out"}
+    wrong = Problems(
+        mv.DataError(f"column '{name}'", "it is wrong", own) for name, own in remedies.items()
+    )
+    with pytest.raises(mv.DataError) as refused:
+        wrong.refuse()
+    assert str(refused.value).splitlines() == [
+        "columns 'A', 'B': it is wrong; write A=1.",
+        "column 'C': it is wrong; leave it out.",
+    ]
