@@ -28,6 +28,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PART = re.compile(
     r"(?<=<!-- made by make docs: )([a-z-]+)( -->\n)(.*?)(?=<!-- made -->)", flags=re.DOTALL
 )
+# What is asked in Python and recipes alone.
+NO_FLAG = "Without a flag"
 
 
 def words() -> list[str]:
@@ -60,13 +62,18 @@ def _subject(room: str) -> str:
 
 
 def arguments() -> list[str]:
-    """Make the table of what may be asked of a release, in the order of the command line."""
+    """Make the table of what may be asked of a release, in the groups of the command line."""
+    from microveil.cli.flags import GROUPS
     from microveil.protect.arguments import arguments as declared
 
-    rows = [
-        "|".join(["", f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a), ""])
-        for a in declared().values()
-    ]
+    groups: dict[str, list[str]] = {title: [] for title in (*GROUPS, NO_FLAG)}
+    of_flags = {name: title for title, names in GROUPS.items() for name in names.split()}
+    for a in declared().values():
+        first = next((flag.replace("_", "-") for flag in a.flags), None)
+        cells = [f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a)]
+        title = NO_FLAG if first is None else of_flags[first]
+        groups[title].append(f"|{'|'.join(cells)}|")
+    rows = [row for title, own in groups.items() if own for row in (f"|**{title}**||||||", *own)]
     return ["|argument|flag|in a recipe|takes|default|methods|", "|---|---|---|---|---|---|", *rows]
 
 

@@ -1,6 +1,7 @@
 """The help of the command line: what is shown can be typed as it stands."""
 
 import re
+from pathlib import Path
 
 import pytest
 import typer
@@ -8,6 +9,7 @@ import typer
 from command import run
 from microveil.cli import app
 
+ARGUMENTS = Path(__file__).parents[2] / "docs" / "arguments.md"
 COMMANDS = ("", *typer.main.get_command(app).commands)
 
 
@@ -44,3 +46,18 @@ def test_a_flag_of_protect_is_explained_in_one_line(tmp_path):
     wrapped = [line for line in rest.splitlines() if line.startswith(" " * 20)]
     assert len(wrapped) <= 4  # the formats, and flags too long for their column
     assert "Other" not in told
+
+
+def test_the_docs_have_the_arguments_in_the_groups_of_the_help(tmp_path):
+    """Each flag of the table stands under the title that it has in the terminal."""
+    groups = {}
+    told = run("protect", "--help", folder=tmp_path, COLUMNS="80").stdout
+    for line in (*told.splitlines(), *ARGUMENTS.read_text("utf-8").splitlines()):
+        if title := re.fullmatch(r"\|\*\*(.+)\*\*\|+|([A-Z].*):", line):
+            group, is_of_docs = title[1] or title[2], title[1] is not None
+        elif flag := re.match(r"(?:  |\|`\w+`\|`)(--[\w-]+)", line):
+            groups.setdefault(flag[1], {})[is_of_docs] = group
+    both = [own for own in groups.values() if len(own) == 2]
+    assert len(both) > 30
+    assert all(own[True] == own[False] for own in both)
+    assert len({own[True] for own in both}) == 8
