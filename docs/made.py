@@ -63,7 +63,7 @@ def _subject(room: str) -> str:
 
 def arguments() -> list[str]:
     """Make the table of what may be asked of a release, in the groups of the command line."""
-    from microveil.cli.flags import GROUPS
+    from microveil.cli.flags import GROUPS, OWN
     from microveil.protect.arguments import arguments as declared
 
     groups: dict[str, list[str]] = {title: [] for title in (*GROUPS, NO_FLAG)}
@@ -71,7 +71,7 @@ def arguments() -> list[str]:
     for a in declared().values():
         first = next((flag.replace("_", "-") for flag in a.flags), None)
         cells = [f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a)]
-        title = NO_FLAG if first is None else of_flags[first]
+        title = NO_FLAG if first is None else of_flags.get(first, OWN)  # as in the help
         groups[title].append(f"|{'|'.join(cells)}|")
     rows = [row for title, own in groups.items() if own for row in (f"|**{title}**||||||", *own)]
     return ["|argument|flag|in a recipe|takes|default|methods|", "|---|---|---|---|---|---|", *rows]
