@@ -267,7 +267,7 @@ def test_bad_input_is_refused_with_its_line_and_without_its_values(save, case):
         assert caught.value.place.removeprefix(f"{path}, line {line}")[:1] in ("", ",")
     shown = "".join(traceback.format_exception(caught.value))
     for value in (SECRET, NUMBER, "987", "98,7", "98.7", "02-30", "1e400", "polars.exceptions"):
-        assert value not in message
+        assert value not in message.replace(str(path), "")
         assert value not in shown.replace(str(path), "")
 
 
