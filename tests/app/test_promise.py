@@ -82,6 +82,9 @@ def test_a_unit_needs_its_column_and_the_most_records_it_has():
     back, _ = promise(draft, Form({**asked, "who": "record"}))
     assert "unit" not in back.recipe
     assert "max_rows" not in back.recipe
+    people, _ = promise(draft, Form({**asked, "who": "person"}))
+    assert "unit" not in people.recipe
+    assert people.recipe["max_rows"] == 1
 
 
 BUDGETS = [5e-324, 1e-300, 1e-60, 1e-17, 0.001, 0.1, 0.5, 1.0, 2.0, 4.59, 4.6, 5.0, 9.2, 13.9, 14.0]

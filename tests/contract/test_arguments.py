@@ -207,7 +207,7 @@ def test_a_recipe_has_an_entry_for_it():
 @pytest.mark.usefixtures("trial")
 def test_it_reaches_manifest_guarantee_assessment_and_reports():
     """Each shows what was asked for, and the condition of the method."""
-    release = mv.protect(PEOPLE, **OWN, strength=2)
+    release = mv.protect(PEOPLE, **OWN, strength=2, max_rows=1)
     parameters = release.manifest.to_dict()["parameters"]
     assert (parameters["strength"], parameters["pace"]) == (2, "fast")
     assert [condition.id for condition in release.guarantee.conditions] == ["weather"]

@@ -74,9 +74,9 @@ CASES = [
     ("record-dp", {"partition": "mdav"}, ["noise-scales", "cluster-sizes"]),
     ("record-dp", {"partition": "optimal"}, OF_RANKS),
     ("record-dp", {"partition": "noise-aware"}, OF_RANKS),
-    ("mdav", {}, ["repeated-people"]),
-    ("mdav-insensitive", {}, ["repeated-people"]),
-    ("v-mdav", {}, ["repeated-people"]),
+    ("mdav", {"max_rows": None}, ["repeated-people"]),
+    ("mdav-insensitive", {"max_rows": None}, ["repeated-people"]),
+    ("v-mdav", {}, []),
     ("ranking", {}, []),
     ("optimal", {}, []),
     ("pram", {}, []),
@@ -85,12 +85,14 @@ CASES = [
     ("dp-synthetic", {}, []),
     ("dp-synthetic", {"outside": "error", "delta": 1e-9}, ["outside-checked"]),
     ("dp-um", {"keep": ["place"], "missing": "keep"}, ["missing-cells", "kept-columns"]),
-    ("ranking", {"attributes": ["x"]}, ["repeated-people"]),
-    ("mdav", {"keep": ["place"]}, ["repeated-people", "kept-columns"]),
+    ("ranking", {"attributes": ["x"], "max_rows": None}, ["repeated-people"]),
+    ("mdav", {"keep": ["place"]}, ["kept-columns"]),
     ("laplace", {"bounds": mv.bounds_from_data(people())}, ["bounds"]),
     ("idp-vector", {"attributes": None}, ["noise-scales", "columns-chosen"]),
     ("idp-vector", {"k": "auto"}, ["noise-scales", "parameters-chosen"]),
     ("weather-um", {}, ["weather"]),
+    ("dp-synthetic", {"max_rows": None}, ["repeated-people"]),
+    ("idp-vector", {"max_rows": None}, ["noise-scales", "repeated-people"]),
 ]
 
 # Of those with the same conditions one is compared, and of these a few are shown in pages.
@@ -98,7 +100,7 @@ DISTINCT = list({str(ids): (method, more, ids) for method, more, ids in CASES}.v
 
 
 def request(method, **more):
-    asked = {"k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS} | more
+    asked = {"k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS, "max_rows": 1} | more
     if method == "pram":
         asked["resolution"] = {"x": 10, "y": 10}
     if method == "dp-synthetic":
@@ -166,12 +168,12 @@ def test_a_comparison_shows_the_conditions_of_each_plan(method, more, ids):
 
 def test_a_condition_of_a_registered_method_reaches_advice_and_frontier(of_the_weather):
     """Advice names it beside the method; on the frontier its method beats none without it."""
-    asked = {"attributes": NAMES, "bounds": BOUNDS, "epsilon": 1}
+    asked = {"attributes": NAMES, "bounds": BOUNDS, "epsilon": 1, "max_rows": 1}
     advice = mv.advise(people(), method=of_the_weather, k=5, **asked)
     assert advice.asked.conditions == (OWN,)
     assert "with the weather of this table held" in advice.to_text()
     found = mv.compare(people(), methods=[of_the_weather, "dp-um"], k=[5], runs=3, seed=1,
-                       attributes=NAMES, bounds=BOUNDS, epsilon=[1])  # fmt: skip
+                       attributes=NAMES, bounds=BOUNDS, epsilon=[1], max_rows=1)  # fmt: skip
     assert "with the weather held" in " ".join(found.answer.split())
     # Whatever the noise: with less loss and less risk it still beats none without the condition.
     better = polars.when(polars.col("method") == of_the_weather).then(1.0).otherwise(2.0)
@@ -234,7 +236,7 @@ def test_columns_left_to_the_data_are_no_differential_privacy():
     """One duplicate changes which columns are released, so the model and row scope go."""
     table = {"x": np.arange(N), "y": np.arange(N) % 7}
     duplicate = {"x": np.append(np.arange(N - 1), 0), "y": np.arange(N) % 7}
-    asked = {"method": "laplace", "epsilon": 1, "bounds": {"y": (0, 10)}}
+    asked = {"method": "laplace", "epsilon": 1, "bounds": {"y": (0, 10)}, "max_rows": 1}
     released = [
         mv.protect(data, **asked | {"bounds": dict.fromkeys(data, (0, N))}).data
         for data in (table, duplicate)
@@ -263,7 +265,7 @@ def test_a_method_left_to_advice_at_row_scope_hangs_on_no_record():
             ((1, np.zeros(N, int)), (2, np.arange(N)), (3, np.full(N, 1000)))]  # fmt: skip
     for more in ({}, {"shuffle": "columns"}):
         asked = {"method": "auto", "scope": "row", "epsilon": 2, "attributes": NAMES,
-                 "bounds": BOUNDS, **more}  # fmt: skip
+                 "bounds": BOUNDS, "max_rows": 1, **more}  # fmt: skip
         plans = [mv.plan(table, **asked) for table in rows]
         assert len({str(plan.guarantee.to_dict()) for plan in plans}) == 1
         guarantee = plans[0].guarantee
@@ -305,7 +307,7 @@ def test_the_summary_says_first_whether_rows_are_covered():
     )
     assert first("dp-um") == "epsilon 1, DP of the centroids, rows are not covered:"
     assert first("idp-vector") == "epsilon 1, iDP of the centroids, rows are not covered:"
-    assert first("mdav", keep=["place"]) == (
+    assert first("mdav", keep=["place"], max_rows=None) == (
         "privacy model: k-anonymity with k = 5; a person with several rows is counted several "
         "times; not for what is released as it is: place"
     )

@@ -91,7 +91,7 @@ def test_whoever_publishes_labels_of_a_file_says_so(tmp_path, write, asked, scop
 def test_labels_of_columns_that_are_kept_are_a_condition(tmp_path):
     """They are published with their column, beside whatever is promised of others."""
     path = stata(tmp_path / "t.dta", variable_value_labels={"REGION": REGIONS})
-    asked = {"method": "laplace", "epsilon": 1, "attributes": ["AGE"], **MANNER}
+    asked = {"method": "laplace", "epsilon": 1, "attributes": ["AGE"], "max_rows": 1, **MANNER}
     release = mv.protect(mv.read(path), keep=["REGION"], **asked)
     assert list(conditions(release.guarantee)) == ["labels", "kept-columns"]
     assert release.schema["REGION"].labels.codes == REGIONS
@@ -101,7 +101,7 @@ def test_labels_of_columns_that_are_kept_are_a_condition(tmp_path):
 
 def test_a_guarantee_is_conditional_on_nothing_where_no_label_goes_out(tmp_path):
     """A table without labels, and one whose only labels lie outside the declared domain."""
-    asked = {"method": "laplace", "epsilon": 1, "attributes": ["AGE"], **MANNER}
+    asked = {"method": "laplace", "epsilon": 1, "attributes": ["AGE"], "max_rows": 1, **MANNER}
     plain = mv.protect(mv.read(spss(tmp_path / "a.sav")), **asked).guarantee
     outside = spss(tmp_path / "b.sav", variable_value_labels={"AGE": {150.0: "Methuselah"}})
     assert mv.protect(mv.read(outside), **asked).guarantee == plain

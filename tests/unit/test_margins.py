@@ -98,7 +98,10 @@ def test_margins_and_measurements_are_written_together(tmp_path):
     folder, _ = release.write(tmp_path / "release", with_measurements=True)
     written = json.loads((folder / "measurements.json").read_text())
     assert written["epsilon"] == 5
-    assert [entry["id"] for entry in written["conditions"]] == ["outside-checked"]
+    assert [entry["id"] for entry in written["conditions"]] == [
+        "outside-checked",
+        "repeated-people",
+    ]
     assert set(written["attributes"]) == set(PEOPLE)
     margins = json.loads((folder / "margins.json").read_text())
     assert margins == release.margins().to_dict()

@@ -20,7 +20,7 @@ from microveil.protect.arguments import DECLARED
 from microveil.protect.recipe import read_recipe
 from microveil.protect.rules import refused_for_all
 
-OF_RECORDS, OF_UNITS = "record", "unit"
+OF_PEOPLE, OF_RECORDS, OF_UNITS = "person", "record", "unit"
 # What is asked for of a scope is that of `inspect`; another method may not have these steps.
 REQUESTED = ("method", "k", "partition", "delta", "exact_cells", "outside", "missing")
 STEPS = ("sensitivity", "composition", "isotonic")
@@ -40,7 +40,8 @@ def promise_fields(draft: Draft, form: Form | None = None) -> dict[str, str]:
     method, missing = both.get("method"), recipe.get("missing")
     if scope and method in METHODS and missing == _requested(Scope(scope), method).get("missing"):
         missing = None  # as it is proposed
-    who = OF_UNITS if recipe.get("unit") else OF_RECORDS
+    alone = OF_PEOPLE if recipe.get("max_rows") == 1 else OF_RECORDS
+    who = OF_UNITS if recipe.get("unit") else alone
     fields = {
         "who": who if "scope" in recipe else "",
         **{name: _written(recipe.get(name)) for name in ("unit", "max_rows", "population")},
@@ -154,8 +155,8 @@ def _with_method(draft: Draft, form: Form, asked: dict[str, Any], errors: Errors
 
 def _who(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
     """Read who is protected: each record, or the records of a unit together."""
-    if form["who"] == OF_RECORDS:
-        return {"unit": None, "max_rows": None}
+    if form["who"] in (OF_PEOPLE, OF_RECORDS):
+        return {"unit": None, "max_rows": 1 if form["who"] == OF_PEOPLE else None}
     if form["who"] != OF_UNITS:
         errors.add("who", "Say who is protected.")
         return {"unit": None}

@@ -116,6 +116,8 @@ def _held(guarantee: Mapping[str, Any]) -> Mapping[str, Any]:
     if guarantee.get("synthetic"):
         return guarantee
     lists = {name: guarantee.get(name, ()) for name in ("conditions", "parts")}
+    # Earlier versions left unsaid of an epsilon that it is that of a record.
+    lists["conditions"] = [own for own in lists["conditions"] if own["id"] != "repeated-people"]
     plain = {name: [_unworded(own) for own in found] for name, found in lists.items()}
     return {**_unworded(guarantee), **plain}
 

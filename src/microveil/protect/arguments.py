@@ -182,7 +182,7 @@ class Arguments:
         reading.column_name,
     )
     max_rows: int | None = argument(
-        "Most records of one unit; see --outside.",
+        "Most records of one unit; alone 1: one a person.",
         "a whole number of 1 or more",
         reading.max_rows,
         flag=int,

@@ -162,7 +162,8 @@ def _of_people(
         yield FURTHER[model]
     yield from people
     of_people = {
-        "record-is-person": unit.column is None and not people,
+        "record-is-person": not spends and not request.says_whose and not people,
+        "record-is-person-declared": unit.column is None and request.max_rows == 1,
         "person-left-out": is_counted and shuffle is not None,
         "person-left-out-in-order": is_counted and shuffle is None,
         "unit-is-column": is_unit,
@@ -178,7 +179,7 @@ def _of_people(
 
 def people_by_name(decided: Sequence[Promised], names: Sequence[str]) -> list[str]:
     """Say which columns may tell whose a record is, by name alone, where no unit is asked for."""
-    if decided[0].request.unit is not None:
+    if decided[0].request.says_whose:
         return []
     protected = {attribute.name for one in decided for attribute in one.protected}
     found = [name for name in names if name not in protected and named_like_person(name)]

@@ -100,8 +100,9 @@ def protect(table: Any, **given: Any) -> Release:
         clusters of k different units with it, and leave it out.
     max_rows : int, optional
         With ``unit``, but for "mdav" and its kin: how many records a unit may have at most, as
-        publicly known. What is beyond
-        is refused, or, with ``outside="clamp"``, left out, drawn without a look at the values.
+        publicly known. What is beyond is refused, or, with ``outside="clamp"``, left out, drawn
+        without a look at the values. Without ``unit``, 1 declares that each record is another
+        person's: else the guarantee says that it is not for several rows of one person together.
     unit_attributes : iterable of str, optional
         With ``unit``, for "laplace" and "pram": the protected attributes that all records of a
         unit have alike. The value of its first record is drawn once, by the attribute's whole

@@ -169,6 +169,11 @@ class Request:
         return Unit(column=self.unit, max_rows=self.max_rows or most)
 
     @property
+    def says_whose(self) -> bool:
+        """Whether it is declared whose records are: a unit's, or each another person's."""
+        return self.unit is not None or self.max_rows == 1
+
+    @property
     def counted(self) -> Unit:
         """What a cluster holds k of: records, or units where the method counts them."""
         return self.protected_unit if "units" in self.method.can else Unit()

@@ -114,12 +114,12 @@ def _of_unit(request: "Request", bad: Collection[str]) -> Iterator[RequestError]
     method = request.method
     if request.unit is None:
         for name in ("max_rows", "unit_attributes"):
-            if getattr(request, name):
+            if getattr(request, name) and (name, request.max_rows) != ("max_rows", 1):
                 yield RequestError(
                     name,
                     "it says what the records of one unit are, and no unit is named",
                     "name its column, for example unit='HOUSEHOLD' (--unit HOUSEHOLD), or leave it "
-                    "out",
+                    "out; max_rows=1 alone says that each record is another person's",
                 )
         return
     if method.refuses_unit is not None:
