@@ -121,8 +121,7 @@ BOUNDS = {"AGE": (16, 110), "VISITS": (0, 100)}
         (
             "idp-vector",
             {"epsilon": 1, "k": 10, "bounds": BOUNDS, "exact_cells": "widen", "keep": ["REGION"]},
-            "held; not for several rows of one person together; not for what is released as it is: "
-            "REGION",
+            "held; not for several rows of one person together; not for what is released",
         ),
         ("laplace", {"epsilon": 1, "bounds": BOUNDS, "seed": 1}, "nothing: drawn from a seed"),
         ("mdav", {"k": 5}, "k-anonymity with k = 5; no epsilon"),
