@@ -241,7 +241,7 @@ def test_a_comparison_says_its_progress_as_it_is_made_and_gives_all_of_it(people
 
     async def watched():
         async with aclosing(Works(tmp_path)) as works:
-            name = works.start(comparing(people, runs=15)).id
+            name = works.start(comparing(people, runs=60)).id
             seen = [works.get(name)]
             while not works.get(name).state.is_end:
                 await asyncio.sleep(0.01)
