@@ -205,12 +205,13 @@ OWN = "Options"
 GROUPS = {
     "Most used": "output recipe epsilon delta k method scope attributes keep unit",
     OWN: "",
+    "Whose records they are": "max-rows unit-attributes",
     "What columns hold": "bounds categories ordered resolution domains outside accept codebook "
     "budget bounds-from-data resolution-from-data",
     "Missing values": "missing never-missing missing-codes missing-values missing-reasons",
     "A new table (dp-synthetic)": "target structure rule n-records with-measurements",
     "Clusters and noise": "partition composition sensitivity blocks width every noise exact-cells "
-    "isotonic max-rows unit-attributes",
+    "isotonic",
     "The release": "overwrite format into public-report custodian-report findings linkage shuffle "
     "shuffle-columns escape-formulas show-values json",
     "Counting releases": "population ledger looked-at",
