@@ -60,4 +60,4 @@ def test_the_docs_have_the_arguments_in_the_groups_of_the_help(tmp_path):
     both = [own for own in groups.values() if len(own) == 2]
     assert len(both) > 30
     assert all(own[True] == own[False] for own in both)
-    assert len({own[True] for own in both}) == 8
+    assert len({own[True] for own in both}) == 9
