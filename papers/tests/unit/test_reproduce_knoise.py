@@ -499,9 +499,10 @@ def test_the_page_shows_what_each_epsilon_takes_as_given(file, tmp_path):
     found = PAPERS["knoise"].reproduce(asked)
     held = conditions_of_plans(ages_of(source))
     check_conditions(page_without_charts(PAPERS["knoise"], found), held)
-    assert held.pop("laplace") == set()
-    for conditions in held.values():
-        assert {condition.id for condition in conditions} == {"noise-scales", "cluster-sizes"}
+    ids = {name: {condition.id for condition in conditions} for name, conditions in held.items()}
+    assert ids.pop("laplace") == {"repeated-people"}
+    for own in ids.values():
+        assert own == {"noise-scales", "cluster-sizes", "repeated-people"}
     assert [one.scope for one in found.given] == ["row", "vector", "vector"]
     prices = next(figure.table for figure in found.figures if figure.identifier == "epsilon-error")
     for name, ids in prices.drop_nulls("epsilon").select("method", "conditions").iter_rows():
