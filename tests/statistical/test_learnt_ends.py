@@ -8,8 +8,8 @@ import polars
 import microveil as mv
 from microveil.noise.counts import NoisyCounts, gaussian_noise
 from microveil.noise.noise import RandomSource
+from microveil.synthesis.cells import Cells
 from microveil.synthesis.distribution import Counted
-from microveil.synthesis.one_way import Cells
 
 # Octaves up to 2**53, and a tail in which no cell stands out by itself.
 BORDERS = np.append(0, 1 << np.arange(54))
@@ -86,3 +86,52 @@ def test_days_of_one_year_come_out_near_it():
     table = polars.DataFrame({"VISIT": days, "BORN": born, "SEX": random.choice(["m", "f"], 800)})
     years = mv.protect(table, epsilon=1, delta=1e-9).data["VISIT"].drop_nulls().dt.year()
     assert years.is_between(2010, 2034).mean() > 0.99
+
+
+SINGLE = np.concatenate((np.arange(-31, 64), 1 << np.arange(6, 54)))
+
+
+def visits(n_beyond, noise, source):
+    """Hold values of 0 to 11, each of 300 records, and a tail that falls by a fifth each time."""
+    counts = np.zeros(len(SINGLE) - 1, dtype=np.int64)
+    counts[31:43] = 300
+    counts[43:83] = np.rint(n_beyond / 5 * 0.8 ** np.arange(40))
+    cells = Cells(borders=SINGLE, counts=NoisyCounts.of(counts, noise, source))
+    return cells.held(NONE, float(counts.sum())), counts
+
+
+def spread(values, masses):
+    """Return the standard deviation of values that have so many records each."""
+    return float(np.sqrt(np.cov(values, aweights=masses)))
+
+
+def test_a_number_that_falls_smoothly_keeps_its_spread_behind_the_last_value_that_stands_out():
+    """It lost a tenth: of 300 records behind hardly a value stands out of noise of 20."""
+    noise, source = gaussian_noise(Fraction(1, 400)), RandomSource.system()
+    ratios = []
+    for _ in range(200):
+        held, counts = visits(300, noise, source)
+        middle = (held.starts + held.ends - 1) / 2
+        ratios.append(spread(middle, held.masses) / spread(SINGLE[:-1], counts))
+        assert abs(held.masses.sum() - counts.sum()) < 1e-6
+    assert 0.88 <= np.median(ratios) <= 1.05
+
+
+def test_noise_makes_a_tail_of_nobody_in_few_draws():
+    """In one of 200, and below zero in fewer."""
+    noise, source = gaussian_noise(Fraction(1, 400)), RandomSource.system()
+    drawn = [visits(0, noise, source)[0] for _ in range(2000)]
+    assert sum(int(held.ends[-1] > 16) for held in drawn) <= 24
+    assert sum(int(held.starts[0] < -1) for held in drawn) <= 12
+
+
+def test_a_number_that_shows_no_negative_value_has_no_tail_below_zero():
+    """Of cells that show a tail to the other side alike, which one negative value lets through."""
+    noise, reached = gaussian_noise(Fraction(1, 400)), []
+    for of_one_negative in (24, 300):
+        counts = np.zeros(len(SINGLE) - 1, dtype=np.int64)
+        counts[20:31], counts[30], counts[31:43] = 24, of_one_negative, 300
+        cells = Cells(borders=SINGLE, counts=NoisyCounts(steps=counts << noise.bits, noise=noise))
+        reached.append(int(cells.held(NONE, float(counts.sum())).starts[0]))
+    assert reached[0] == 0
+    assert reached[1] < -8

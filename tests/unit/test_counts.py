@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import microveil as mv
-from microveil.synthesis.tables import falling_counts, nearest_counts
+from microveil.synthesis.nearest import falling_counts, nearest_counts
 
 NOISY = arrays(float, st.integers(1, 8), elements=st.floats(-50, 50))
 

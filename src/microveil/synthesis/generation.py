@@ -15,9 +15,10 @@ from microveil.synthesis.fitting import Correlations, Fitting
 from microveil.synthesis.keeping import Repairs, Values, breaches, computed_values, kept
 from microveil.synthesis.measurements import Measurements, Real, Scope, Whole
 from microveil.synthesis.model import Model
-from microveil.synthesis.one_way import AttributeMeasured, nearest_counts
+from microveil.synthesis.nearest import falling_counts, nearest_counts
+from microveil.synthesis.one_way import AttributeMeasured
 from microveil.synthesis.possible import Possible
-from microveil.synthesis.tables import Axis, falling_counts
+from microveil.synthesis.tables import Axis
 from microveil.table.threads import in_threads
 
 Mask = NDArray[np.bool_]

@@ -2,11 +2,10 @@
 
 import datetime
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,67 +14,13 @@ from numpy.typing import NDArray
 from microveil.guarantee import exact_number
 from microveil.noise.counts import NoisyCounts
 from microveil.schema import EPOCH, Attribute, Bounds, Categories, Kind, Source
+from microveil.synthesis.cells import Cells
 from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.distribution import Counted, Distribution, of_cells, of_cuts
+from microveil.synthesis.nearest import LEAST, positive_shares
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
-# Records that a bin is taken to have at least: no distribution has a mass of 0 or less.
-LEAST = 0.5
-# Cells, a run of them together, by so many; by more where numbers hardly ever are. And every outer
-# part of a run, and a cell next to what stands out, by so many: the noise of cells behind the last
-# person's would else go along.
-FAR_OUT, FARTHER_OUT, USUAL = 4.3, 5.5, (-64, 1 << 24)
-OUTER = 2.5
-# Of Laplace noise, whose tails are longer, so many times as many.
-LAPLACE = 1.5
-# Where what the atoms leave stands out by less than so many deviations all values may be atoms: a
-# run of cells needs more then.
-ALL_ATOMS = 2.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cells:
-    """Coarse cells of numbers, from each border up to the next, and how many records each has."""
-
-    borders: Whole
-    counts: NoisyCounts
-
-    def held(self, atoms: Counted, n_present: float) -> Counted:
-        """Return the cells up to the outermost that stand out, none with less than no record.
-
-        Both counts of atoms are joined by the inverse of their variances.
-        """
-        starts, ends = self.borders[:-1], self.borders[1:]
-        counts, variances = self.counts.counts, np.full(len(starts), self.counts.variance)
-        rest, of_atoms = n_present - atoms.masses.sum(), atoms.deviations**2
-        if len(atoms.starts):
-            place = np.searchsorted(starts, atoms.starts)
-            total = counts[place] / variances[place] + atoms.masses / of_atoms
-            variances[place] = 1 / (1 / variances[place] + 1 / of_atoms)
-            counts[place] = total * variances[place]
-        is_there = rest >= ALL_ATOMS * math.sqrt(of_atoms.sum())
-        longer = 1.0 if self.counts.noise.is_gaussian else LAPLACE
-        usual = FAR_OUT if is_there else FARTHER_OUT
-        least = [longer * own for own in (OUTER, usual, FARTHER_OUT)]
-        kept = _reach(starts, counts, variances, least)
-        found = Counted(starts[kept], ends[kept], counts[kept], np.sqrt(variances[kept]))
-        masses, held = (
-            np.zeros(len(found.masses)),
-            _standing(counts[kept], variances[kept], least[0]),
-        )
-        masses[held] = nearest_counts(found.masses[held], n_present)
-        return replace(found, masses=masses)
-
-    @classmethod
-    def from_dict(cls, contents: Mapping[str, Any]) -> "Cells":
-        """Make cells of their plain values."""
-        borders = np.array(contents["borders"], dtype=np.int64)
-        return cls(borders=borders, counts=NoisyCounts.from_dict(contents))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cells as plain values."""
-        return {"borders": self.borders.tolist(), **self.counts.to_dict()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -283,95 +228,3 @@ def with_categories(attribute: Attribute, words: tuple[str, ...]) -> Attribute:
     """Give text the categories that were learnt of it."""
     domain = Categories(values=words, ordered=False, source=Source.LEARNT)
     return replace(attribute, kind=Kind.NOMINAL, domain=domain)
-
-
-def _reach(starts: Whole, counts: Real, variances: Real, least: Sequence[float]) -> slice:
-    """Return the cells up to the outermost that stand out, by themselves or with others beside.
-
-    There are a hundred cells far away that nobody is in: one that noise alone made stand out
-    would put records a million times too far. Most numbers lie in the others.
-    """
-    is_usual = (starts >= USUAL[0]) & (starts < USUAL[1])
-    beside, usual, unusual = least
-    far = np.where(is_usual, usual, unusual)
-    clear = np.flatnonzero(counts > far * np.sqrt(variances))
-    if not len(clear):  # nobody has a value, as far as is known: those drawn are about 0
-        place = max(int(np.searchsorted(starts, 0, side="right")) - 1, 0)
-        return slice(place, place + 1)
-    first, last = int(clear[0]), int(clear[-1])
-    above = slice(last + 1, None)
-    last += _outermost(counts[above], variances[above], far[above], beside)
-    below = slice(first - 1, None, -1) if first else slice(0, 0)
-    first -= _outermost(counts[below], variances[below], far[below], beside)
-    return slice(first, last + 1)
-
-
-def _outermost(counts: Real, variances: Real, far: Real, beside: float) -> int:
-    """Return how many cells, from a side on, go up to the end of what stands out together.
-
-    Of all runs of cells that which stands out most, to where all its outer parts stand out, too;
-    then the same of those beyond it.
-    """
-    if not len(counts):
-        return 0
-    scores = _of_runs(counts, variances)
-    least = np.maximum.accumulate(np.concatenate(([0.0], far)))
-    beyond = scores - least
-    beyond[0, 1] = scores[0, 1] - beside
-    start, end = divmod(int(beyond.argmax()), len(scores))
-    if beyond.max() < 0:
-        return 0
-    while (weak := np.flatnonzero(scores[start:end, end] < OUTER)).size:
-        end = start + int(weak[-1])
-    if not end:
-        return 0
-    return end + _outermost(counts[end:], variances[end:], far[end:], beside)
-
-
-def _standing(counts: Real, variances: Real, least: float) -> NDArray[np.bool_]:
-    """Say which cells stand out by themselves, or in a run between such cells; all if none does.
-
-    Noise alone would put one record in twenty into the single values beside a spike.
-    """
-    found = counts >= least * np.sqrt(variances)
-    ends = [-1, *np.flatnonzero(found).tolist(), len(counts)]
-    runs = [(before + 1, after) for before, after in pairwise(ends) if before + 1 < after]
-    while runs:
-        first, last = runs.pop()
-        scores = _of_runs(counts[first:last], variances[first:last])
-        start, end = (first + own for own in divmod(int(scores.argmax()), len(scores)))
-        if scores.max() >= least:
-            found[start:end] = True
-            runs += [run for run in ((first, start), (end, last)) if run[0] < run[1]]
-    return found if found.any() else ~found
-
-
-def _of_runs(counts: Real, variances: Real) -> Real:
-    """Return by how many deviations the runs of cells from each to each other stand out."""
-    sums, squares = (np.concatenate(([0.0], np.cumsum(own))) for own in (counts, variances))
-    deviations = np.sqrt(np.maximum(squares[None, :] - squares[:, None], variances.min()))
-    scores = (sums[None, :] - sums[:, None]) / deviations
-    return np.where(np.tri(len(sums), dtype=np.bool_), -np.inf, scores)
-
-
-def positive_shares(total: Real, weight: Real) -> Real:
-    """Shrink counts, sums of measurements over their weights, towards 0, and make them shares."""
-    # James and Stein's rule for one number: of a count that is noise nearly nothing is left.
-    noise = np.sqrt(weight) / np.maximum(total, np.sqrt(weight))
-    counts = np.maximum(total / weight * (1 - noise**2), LEAST)
-    return np.asarray(counts / counts.sum())
-
-
-def nearest_counts(counts: Real, total: float) -> Real:
-    """Find the nearest counts, by least squares, that sum to a total and are nowhere negative.
-
-    Cutting negative counts off alone would leave the noise of all others in: where most true
-    counts are 0, as in the tail of a number, it would add records that nobody was. The projection
-    on a simplex, O(n log n) (Held, Wolfe and Crowder 1974).
-    """
-    falling = np.sort(counts)[::-1]
-    taken_off = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
-    n_left = int(np.count_nonzero(falling > taken_off)) if total > 0 else 0
-    if not n_left:
-        return np.zeros_like(counts)
-    return np.asarray(np.maximum(counts - taken_off[n_left - 1], 0.0))

@@ -21,10 +21,11 @@ from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
 from microveil.noise.passing import passing
 from microveil.schema import EPOCH, Attribute, Bounds, Kind, Source, widest
+from microveil.synthesis.cells import Cells
 from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
 from microveil.synthesis.kinds import kind_shown
 from microveil.synthesis.measuring import Counter, Tally
-from microveil.synthesis.one_way import AttributeMeasured, Cells, with_categories
+from microveil.synthesis.one_way import AttributeMeasured, with_categories
 from microveil.table import GridColumn
 
 Whole = NDArray[np.int64]

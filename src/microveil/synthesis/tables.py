@@ -10,7 +10,8 @@ from microveil.noise.counts import NoisyCounts
 from microveil.schema import Kind
 from microveil.synthesis.distribution import Distribution
 from microveil.synthesis.measurements import Measurements, Real, Scope, Whole
-from microveil.synthesis.one_way import LEAST, AttributeMeasured, nearest_counts, positive_shares
+from microveil.synthesis.nearest import LEAST, positive_shares
+from microveil.synthesis.one_way import AttributeMeasured
 
 # A count stands out where it is so many standard deviations of its noise.
 STANDS_OUT = 3.0
@@ -209,16 +210,6 @@ def _with_tables(
             total = total + table.counts.sum(axis=away) * own
             weight = weight + own
     return total, weight
-
-
-def falling_counts(counts: Real, total: float) -> Real:
-    """Find counts near to noisy ones that sum to a total, are nowhere negative and never rise.
-
-    For the last values of a number, of which all together hardly stand out of the noise: what
-    there is of them is taken to lie near the rest.
-    """
-    falling = scipy.optimize.isotonic_regression(counts, increasing=False).x
-    return nearest_counts(falling, total)
 
 
 def shrunk(noisy: Real, towards: Real, variance: float) -> Real:
