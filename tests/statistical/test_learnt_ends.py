@@ -135,3 +135,14 @@ def test_a_number_that_shows_no_negative_value_has_no_tail_below_zero():
         reached.append(int(cells.held(NONE, float(counts.sum())).starts[0]))
     assert reached[0] == 0
     assert reached[1] < -8
+
+
+def test_a_faint_cell_far_beyond_codes_is_held_where_records_are_missing_alone():
+    """One of 4.6 deviations: of 400 columns of codes one had values of thousands by noise."""
+    noise = gaussian_noise(Fraction(1, 400))
+    counts = np.zeros(len(SINGLE) - 1, dtype=np.int64)
+    counts[32:40], counts[-40] = (1500, 1000, 750, 500, 400, 250, 120, 110), 92
+    cells = Cells(borders=SINGLE, counts=NoisyCounts(steps=counts << noise.bits, noise=noise))
+    atoms = Counted(np.arange(1, 7), np.arange(2, 8), counts[32:38].astype(float), np.full(6, 20.0))
+    ends = [int(cells.held(atoms, 4630.0 + missing).ends[-1]) for missing in (0, 200)]
+    assert ends == [9, SINGLE[-40]]

@@ -5,7 +5,7 @@ of them a tail that falls exponentially, where the cells there show one together
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -26,9 +26,10 @@ FAR_OUT, FARTHER_OUT, USUAL = 4.3, 5.5, (-64, 1 << 24)
 OUTER = 2.5
 # Of Laplace noise, whose tails are longer, so many times as many.
 LAPLACE = 1.5
-# Where what the atoms leave stands out by less than so many deviations all values may be atoms: a
-# run of cells needs more then.
-ALL_ATOMS = 2.0
+# Records are missing where what atoms, or cells that stand out, leave of them does by so many.
+# Where none are a run of cells needs more: all values being atoms, or if it lies so many times as
+# far from 0 as what is clear.
+MISSING, NEARBY, LEAST_WIDTH = 2.0, 4, 32.0
 # A tail stands out by so many, and by more where all values may be atoms; its cells alone by so
 # many at least, before the records that are missing elsewhere are taken to be in it.
 TAIL, TAIL_OF_ATOMS, TAIL_BY_CELLS = 3.0, 4.0, 2.0
@@ -45,36 +46,43 @@ class Cells:
     counts: NoisyCounts
 
     def held(self, atoms: Counted, n_present: float) -> Counted:
-        """Return the cells that hold somebody and all between them, of so many records together.
-
-        Both counts of atoms are joined by the inverse of their variances.
-        """
-        starts, ends = self.borders[:-1], self.borders[1:]
-        counts, variances = self.counts.counts, np.full(len(starts), self.counts.variance)
-        rest, of_atoms = n_present - atoms.masses.sum(), atoms.deviations**2
-        if len(atoms.starts):
-            place = np.searchsorted(starts, atoms.starts)
-            total = counts[place] / variances[place] + atoms.masses / of_atoms
-            variances[place] = 1 / (1 / variances[place] + 1 / of_atoms)
-            counts[place] = total * variances[place]
-        is_there = rest >= ALL_ATOMS * math.sqrt(of_atoms.sum())
+        """Return the cells that hold somebody and all between them, of so many records together."""
+        joined = self._joined(atoms)
+        rest, of_atoms = n_present - float(atoms.masses.sum()), float((atoms.deviations**2).sum())
+        all_atoms = rest < MISSING * math.sqrt(of_atoms)
         longer = 1.0 if self.counts.noise.is_gaussian else LAPLACE
-        usual = FAR_OUT if is_there else FARTHER_OUT
-        least = [longer * own for own in (OUTER, usual, FARTHER_OUT)]
-        kept = _reach(starts, counts, variances, least)
-        standing = kept.start + _standing(counts[kept], variances[kept], least[0])
-        left, in_doubt = n_present - float(counts[standing].sum()), float(variances[standing].sum())
-        joined = Counted(starts, ends, counts, np.sqrt(variances))
-        least_of_tail = longer * (TAIL if is_there else TAIL_OF_ATOMS)
-        below, above = _tails(joined, kept, left, in_doubt, least_of_tail)
-        if below.sum() + above.sum() > n_present / 2:  # noise of more than all that stands out
-            below = above = np.zeros(0)
-        masses = np.zeros(len(starts))
-        masses[kept.start - len(below) : kept.start] = below
-        masses[kept.stop : kept.stop + len(above)] = above
-        masses[standing] = nearest_counts(counts[standing], n_present - float(masses.sum()))
+        least = longer * (TAIL_OF_ATOMS if all_atoms else TAIL)
+        for is_missing in (False, True):
+            kept = _reach(joined, longer, all_atoms, is_missing)
+            counts, variances = joined.masses[kept], joined.deviations[kept] ** 2
+            standing = _standing(counts, variances, longer * OUTER)
+            left = n_present - float(counts[standing].sum())
+            in_doubt = float(variances[standing].sum())
+            below, above = _tails(joined, kept, left, in_doubt, least)
+            if below.sum() + above.sum() > n_present / 2:  # noise of more than all that stands out
+                below = above = np.zeros(0)
+            n_beyond = float(below.sum() + above.sum())
+            if left - n_beyond < MISSING * math.sqrt(in_doubt):
+                break
+        masses = np.zeros(len(counts))
+        masses[standing] = nearest_counts(counts[standing], n_present - n_beyond)
         kept = slice(kept.start - len(below), kept.stop + len(above))
-        return Counted(starts[kept], ends[kept], masses[kept], joined.deviations[kept])
+        return Counted(
+            joined.starts[kept],
+            joined.ends[kept],
+            np.concatenate((below, masses, above)),
+            joined.deviations[kept],
+        )
+
+    def _joined(self, atoms: Counted) -> Counted:
+        """Join both counts of atoms by the inverse of their variances."""
+        starts, counts = self.borders[:-1], self.counts.counts
+        variances = np.full(len(starts), self.counts.variance)
+        place, of_atoms = np.searchsorted(starts, atoms.starts), atoms.deviations**2
+        total = counts[place] / variances[place] + atoms.masses / of_atoms
+        variances[place] = 1 / (1 / variances[place] + 1 / of_atoms)
+        counts[place] = total * variances[place]
+        return Counted(starts, self.borders[1:], counts, np.sqrt(variances))
 
     @classmethod
     def from_dict(cls, contents: Mapping[str, Any]) -> "Cells":
@@ -87,24 +95,29 @@ class Cells:
         return {"borders": self.borders.tolist(), **self.counts.to_dict()}
 
 
-def _reach(starts: Whole, counts: Real, variances: Real, least: Sequence[float]) -> slice:
+def _reach(cells: Counted, longer: float, all_atoms: bool, is_missing: bool) -> slice:
     """Return the cells up to the outermost that stand out, by themselves or with others beside.
 
     There are a hundred cells far away that nobody is in: one that noise alone made stand out
-    would put records a million times too far. Most numbers lie in the others.
+    would put records a million times too far. Most numbers lie in the others; where no record is
+    missing only those near to what is clear are not far away.
     """
-    is_usual = (starts >= USUAL[0]) & (starts < USUAL[1])
-    beside, usual, unusual = least
-    far = np.where(is_usual, usual, unusual)
-    clear = np.flatnonzero(counts > far * np.sqrt(variances))
-    if not len(clear):  # nobody has a value, as far as is known: those drawn are about 0
+    starts, counts, variances = cells.starts, cells.masses, cells.deviations**2
+    scores, unusual = counts / cells.deviations, longer * FARTHER_OUT
+    clear = scores > unusual
+    ends = np.concatenate((-starts[clear], cells.ends[clear]))
+    nearby = NEARBY * float(ends.max(initial=LEAST_WIDTH))
+    is_usual = (starts >= USUAL[0]) & (starts < (USUAL[1] if is_missing else nearby))
+    far = np.where(is_usual & ~all_atoms, longer * FAR_OUT, unusual)
+    outer = np.flatnonzero(scores > far)
+    if not len(outer):  # nobody has a value, as far as is known: those drawn are about 0
         place = max(int(np.searchsorted(starts, 0, side="right")) - 1, 0)
         return slice(place, place + 1)
-    first, last = int(clear[0]), int(clear[-1])
+    first, last = int(outer[0]), int(outer[-1])
     above = slice(last + 1, None)
-    last += _outermost(counts[above], variances[above], far[above], beside)
+    last += _outermost(counts[above], variances[above], far[above], longer * OUTER)
     below = slice(first - 1, None, -1) if first else slice(0, 0)
-    first -= _outermost(counts[below], variances[below], far[below], beside)
+    first -= _outermost(counts[below], variances[below], far[below], longer * OUTER)
     return slice(first, last + 1)
 
 
