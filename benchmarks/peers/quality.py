@@ -1,12 +1,12 @@
 """How well releases keep single columns, pairs and triples: ours, and AIM's rules on our cuts.
 
 MICROVEIL_DATA=... python -m benchmarks.peers.quality FOLDER [--table acs,gates-4] [--epsilon 1,3]
-    [--peer ours,aim-rules] [--domains learnt,declared] [--runs 5] [--boosted EDU,DREM]
+    [--peer ours,aim-rules,original] [--domains learnt,declared] [--runs 5] [--boosted EDU,DREM]
 
 Tables: real ones, invented ones of `simulated.py`, or a group: real, chosen-on, held-back. Nothing
 is seeded. Runs that are already in the folder are not made again. With --boosted releases
 are drawn of three quarters of the records, and gradient boosting learns these columns of them: its
-share of right answers on the other quarter.
+share of right answers on the other quarter. Of "original" it learns them of the records themselves.
 """
 
 import argparse
@@ -70,6 +70,8 @@ def drawn(peer: str, table: polars.DataFrame, epsilon: str, domains: str) -> pol
     """Draw a release at (epsilon, 1e-9)."""
     asked = declared(table) if domains == "declared" else {}
     request = {"epsilon": float(epsilon), "delta": float(DELTA), **asked}
+    if peer == "original":  # what there was to keep
+        return table
     if peer == "ours":
         return mv.protect(table, attributes=table.columns, **request).data
     bins = own_cuts(table, {"method": "dp-synthetic", "attributes": table.columns, **request})
@@ -168,6 +170,7 @@ def boosted(
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.preprocessing import OrdinalEncoder
 
+    test = test.select([name for name in test.columns if name in train.columns])
     words = [name for name in test.columns if test[name].dtype == polars.String]
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
     encoder.fit(polars.concat([train[words], test[words]]).to_pandas())
