@@ -222,3 +222,28 @@ def test_rules_stand_in_a_recipe():
     other = mv.protect(table, recipe=recipe, rules=["WAGE >= 10"])
     assert other.data["WAGE"].min() >= 10
     assert broken(table, other, recipe["rules"]) > 0
+
+
+def test_dates_of_a_text_file_are_compared_as_dates_and_numbers_as_numbers(tmp_path):
+    """Nothing has to be declared for that; a column that mixes them is refused."""
+    random = np.random.default_rng(4)
+    start = np.datetime64("2020-01-01") + random.integers(0, 900, 2000)
+    low = random.integers(0, 500, 2000)
+    table = polars.DataFrame(
+        {"START": start, "END": start + random.integers(0, 30, 2000), "LOW": low, "HIGH": low + 9}
+    )
+    table.write_csv(tmp_path / "stays.csv")
+    rules = ["--rule", "END >= START", "--rule", "HIGH >= LOW + 5"]
+    asked = ("protect", "stays.csv", "--epsilon", "3", "--delta", "1e-9", *rules)
+    assert run(*asked, "-o", "out", folder=tmp_path).returncode == 0
+    found = polars.read_csv(tmp_path / "out" / "data.csv", try_parse_dates=True)
+    assert found["END"].dtype == polars.Date
+    assert (found["END"] >= found["START"]).all()
+    assert (found["HIGH"] >= found["LOW"] + 5).all()
+    told = run("inspect", *asked[1:], folder=tmp_path)
+    assert "would be refused" not in told.stdout + told.stderr
+    mixed = (tmp_path / "stays.csv").read_text().replace("2020-01-02", "17")
+    (tmp_path / "stays.csv").write_text(mixed)
+    done = run(*asked, "-o", "mixed", folder=tmp_path)
+    assert done.returncode != 0
+    assert not (tmp_path / "mixed").exists()

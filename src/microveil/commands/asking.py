@@ -1,6 +1,6 @@
 """A file, and what is asked of it: recipe and flags in one, read once its columns are known."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -74,14 +74,17 @@ def asked_of(
     if "codebook" in asked:
         asked = with_codebook(asked, file.names, typed=file.has_types, problems=problems)
     is_read_off = typed or bounds_alpha is not None or decimals_from_data
+    compared = list[str]()
     with problems.noted():
         untyped = () if is_read_off else untyped_columns(file, asked)
         if untyped and asked.get("rules"):
-            stated = kinds_of_rules(asked["rules"], untyped)
+            named = kinds_of_rules(asked["rules"], untyped)
+            stated = {name: kind for name, kind in named.items() if kind is not None}
             bounded = stated_kinds({}, asked.get("bounds", {}), {}, {})
-            stated |= {name: kind for name, kind in bounded.items() if name in stated}
+            stated |= {name: kind for name, kind in bounded.items() if name in named}
+            compared = [name for name in named if name not in stated]
             asked["types"] = {**stated, **asked.get("types", {})}
-            untyped = tuple(name for name in untyped if name not in stated)
+            untyped = tuple(name for name in untyped if name not in named)
         of_unit = {asked.get("unit")} if untyped else set()
         as_text = _read_as_text(asked, calculated)
         source = file.read(
@@ -91,11 +94,28 @@ def asked_of(
             missing=_codes_read(asked, file.labels).words_of,
             untyped=untyped,
         )
+        if compared:
+            source, asked = _with_compared(source, asked, compared)
         asked = _completed(source, asked, bounds_alpha, decimals_from_data=decimals_from_data)
         if problems:
             refuse_all(labelled(source), asked, problems)
     problems.refuse()
     return source, asked
+
+
+def _with_compared(
+    source: SourceFile, asked: dict[str, Any], names: Sequence[str]
+) -> tuple[SourceFile, dict[str, Any]]:
+    """State what columns hold that rules compare with each other alone: dates, or numbers.
+
+    All numbers are decimals: that one record has cents must not show.
+    """
+    schema = source.frame.collect_schema()
+    numbers = [name for name in names if schema[name].is_numeric()]
+    kinds = {name: Kind.DATE for name in names if schema[name].is_temporal()}
+    kinds |= dict.fromkeys(numbers, Kind.DECIMAL)
+    frame = source.frame.with_columns(polars.col(numbers).cast(polars.Float64))
+    return replace(source, frame=frame), {**asked, "types": {**kinds, **asked.get("types", {})}}
 
 
 def _completed(

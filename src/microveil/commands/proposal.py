@@ -31,6 +31,7 @@ from microveil.table import (
     open_table,
     values_repeated,
 )
+from microveil.table.record_rules import kinds_of_rules
 from microveil.text import one_line
 from microveil.text.document import Code, Document, Given, items, paragraph, tabulated
 from microveil.text.templates import text_of
@@ -114,6 +115,9 @@ def _learnt(look: Looked, request: Mapping[str, Any], columns: Mapping[str, Prop
     if not look.learns or not names or ("unit" in request and "max_rows" not in request):
         return ""
     asked = {**look.given, **request, "attributes": names, "accept": None, "codebook": None}
+    untyped = [name for name in names if columns[name].is_untyped]
+    if asked.get("rules") and kinds_of_rules(asked["rules"], untyped):
+        asked["rules"] = None  # protect states what such columns hold, and checks them then
     try:
         asks = Request.of(asked)
         attributes = [attribute_of(look.table, name, asks) for name in names]

@@ -131,18 +131,24 @@ def parse_rule(text: str, kinds: Mapping[str, Kind]) -> RecordRule:
     )
 
 
-def kinds_of_rules(rules: str | Iterable[str], names: Sequence[str]) -> dict[str, Kind]:
-    """Say what the columns hold that rules name, by what these compare them with."""
+def kinds_of_rules(rules: str | Iterable[str], names: Sequence[str]) -> dict[str, Kind | None]:
+    """Say what the columns hold that rules name, by what these compare them with.
+
+    None of columns that are compared with each other alone: these may be numbers or dates.
+    """
     listed = [rules] if isinstance(rules, str) else [one for one in rules if isinstance(one, str)]
     sides = [side for rule in listed for side in IMPLIES.split(rule.strip())]
-    found = dict[str, Kind]()
+    found = dict[str, Kind | None]()
     for with_columns in (False, True):
         for side in sides:
+            known = {name: own for name, own in found.items() if own is not None}
             for kind in (Kind.DECIMAL, Kind.DATE, Kind.BOOLEAN, Kind.OTHER):
                 with suppress(RequestError):
-                    own, _ = _comparison(side, {**dict.fromkeys(names, kind), **found}, side)
+                    own, _ = _comparison(side, {**dict.fromkeys(names, kind), **known}, side)
+                    is_shown = not own.others or not known.keys().isdisjoint(own.columns)
                     if with_columns or not own.others:
-                        found |= {name: kind for name in own.columns if name not in found}
+                        new = kind if is_shown else None
+                        found |= {name: new for name in own.columns if name not in found}
                     break
     return found
 
