@@ -28,7 +28,7 @@ def test_noise_behind_a_faint_tail_takes_it_no_four_octaves_too_far():
         far += int(ends[-1] > BORDERS[16 + 3])
         found += int(ends[-1] > BORDERS[8])
     assert far <= 9
-    assert found >= 300  # the tail is seen in one release of three
+    assert found >= 200  # the tail is seen in one release of six
 
 
 def test_a_cell_next_to_what_stands_out_needs_less_than_one_far_away():
@@ -138,11 +138,47 @@ def test_a_number_that_shows_no_negative_value_has_no_tail_below_zero():
 
 
 def test_a_faint_cell_far_beyond_codes_is_held_where_records_are_missing_alone():
-    """One of 4.6 deviations: of 400 columns of codes one had values of thousands by noise."""
+    """One of 5 deviations: of 400 columns of codes one had values of thousands by noise."""
     noise = gaussian_noise(Fraction(1, 400))
     counts = np.zeros(len(SINGLE) - 1, dtype=np.int64)
-    counts[32:40], counts[-40] = (1500, 1000, 750, 500, 400, 250, 120, 110), 92
+    counts[32:40], counts[-40] = (1500, 1000, 750, 500, 400, 250, 120, 110), 100
     cells = Cells(borders=SINGLE, counts=NoisyCounts(steps=counts << noise.bits, noise=noise))
     atoms = Counted(np.arange(1, 7), np.arange(2, 8), counts[32:38].astype(float), np.full(6, 20.0))
     ends = [int(cells.held(atoms, 4630.0 + missing).ends[-1]) for missing in (0, 200)]
     assert ends == [9, SINGLE[-40]]
+
+
+def test_fractions_of_few_people_stay_fractions():
+    """Of 500 people noise hides 400 values with decimals: half of the columns were all 0 and 1."""
+    random = np.random.default_rng(3)
+    table = polars.DataFrame(
+        {
+            "SHARE": random.random(500).round(2),
+            "AGE": random.integers(18, 90, 500),
+            "PAY": random.lognormal(8, 0.5, 500).round(2),
+            "SEX": random.choice(["m", "f"], 500),
+        }
+    )
+    for _ in range(10):
+        share = mv.protect(table, epsilon=2, delta=1e-9).data["SHARE"]
+        assert share.n_unique() > 5
+
+
+def test_a_number_of_which_nothing_stands_out_is_left_out():
+    """All its values were 0 in one release of five."""
+    random = np.random.default_rng(0)
+    bonus = [int(random.exponential(1500)) if random.random() < 0.4 else None for _ in range(500)]
+    columns = {
+        "AGE": random.integers(18, 90, 500),
+        "BONUS": bonus,
+        "SEX": random.choice(["m", "f"], 500),
+        "CLASS": random.choice(list("abcd"), 500),
+        "PAY": random.lognormal(8, 0.5, 500).round(2),
+        "ROOMS": random.integers(0, 9, 500),
+        "RENT": random.integers(0, 3000, 500),
+    }
+    table = polars.DataFrame(columns)
+    released = [mv.protect(table, epsilon=3, delta=1e-9).data for _ in range(24)]
+    drawn = [own["BONUS"].drop_nulls() for own in released if "BONUS" in own.columns]
+    assert all((own > 0).any() for own in drawn)
+    assert len(drawn) > 12

@@ -45,6 +45,13 @@ class Cells:
     borders: Whole
     counts: NoisyCounts
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether no cell stands out."""
+        longer = 1.0 if self.counts.noise.is_gaussian else LAPLACE
+        least = longer * FAR_OUT * math.sqrt(self.counts.variance)
+        return bool((self.counts.counts <= least).all())
+
     def held(self, atoms: Counted, n_present: float) -> Counted:
         """Return the cells that hold somebody and all between them, of so many records together."""
         joined = self._joined(atoms)
@@ -100,7 +107,8 @@ def _reach(cells: Counted, longer: float, all_atoms: bool, is_missing: bool) -> 
 
     There are a hundred cells far away that nobody is in: one that noise alone made stand out
     would put records a million times too far. Most numbers lie in the others; where no record is
-    missing only those near to what is clear are not far away.
+    missing only those near to what is clear are not far away, and else it is more for these, too,
+    by how many times farther they lie: an error would be as large.
     """
     starts, counts, variances = cells.starts, cells.masses, cells.deviations**2
     scores, unusual = counts / cells.deviations, longer * FARTHER_OUT
@@ -108,7 +116,9 @@ def _reach(cells: Counted, longer: float, all_atoms: bool, is_missing: bool) -> 
     ends = np.concatenate((-starts[clear], cells.ends[clear]))
     nearby = NEARBY * float(ends.max(initial=LEAST_WIDTH))
     is_usual = (starts >= USUAL[0]) & (starts < (USUAL[1] if is_missing else nearby))
-    far = np.where(is_usual & ~all_atoms, longer * FAR_OUT, unusual)
+    farther = np.maximum(starts / nearby, 1.0) if clear.any() else np.ones(len(starts))
+    usual = longer * np.minimum(np.sqrt(FAR_OUT**2 + np.log(farther)), FARTHER_OUT)
+    far = np.where(is_usual & ~all_atoms, usual, unusual)
     outer = np.flatnonzero(scores > far)
     if not len(outer):  # nobody has a value, as far as is known: those drawn are about 0
         place = max(int(np.searchsorted(starts, 0, side="right")) - 1, 0)

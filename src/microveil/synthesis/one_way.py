@@ -51,8 +51,11 @@ class AttributeMeasured:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing was learnt of a column of text: no word of it has enough records."""
-        categories = self.attribute.categories
+        """Whether nothing was learnt: no word of it, or no number, has enough records."""
+        attribute = self.attribute
+        if self.cells is not None and attribute.domain_source is Source.LEARNT:
+            return not len(self.counted.starts) and self.cells.is_blank
+        categories = attribute.categories
         return self.has_rest and categories is not None and len(categories.values) == 1
 
     @property

@@ -296,7 +296,7 @@ def _numbers(
     """Ask for atoms, then for cuts of the rest, or for cells: METHODS section 11, B and C."""
     attribute = plan.attribute
     if plan.decimals is not None:
-        attribute = _with_decimals(attribute, plan.decimals, counter, number, source)
+        attribute = _with_decimals(plan, plan.decimals, counter, number, source)
         counter.adopt(number, attribute)
     domain = attribute.grid_bounds or widest(attribute)
     candidates = Candidates(lower=domain[0], upper=domain[1], count=counter.n_candidates)
@@ -396,16 +396,20 @@ def measured_again(
 
 
 def _with_decimals(
-    attribute: Attribute, noise: CountNoise, counter: Counter, number: int, source: RandomSource
+    plan: OneWayPlan, noise: CountNoise, counter: Counter, number: int, source: RandomSource
 ) -> Attribute:
-    """Learn how many decimals values have: the most that enough records still need."""
+    """Learn how many decimals values have: the most that enough records still need.
+
+    Half of them are enough where noise hides as many: fractions would all be 0 or 1.
+    """
     counts = NoisyCounts.of(counter.decimals(number), noise, source)
     from_here = np.cumsum(counts.counts[::-1])[::-1]
     deviations = np.sqrt(noise.variance * np.arange(len(from_here), 0, -1))
-    reached = np.flatnonzero(from_here >= STANDS_OUT * deviations)
+    enough = np.minimum(STANDS_OUT * deviations, plan.n_records / 2)
+    reached = np.flatnonzero(from_here >= enough)
     places = int(reached[-1]) if len(reached) else 0
     step = Fraction(1, 10**places)
-    return replace(attribute, resolution=step, resolution_source=Source.LEARNT)
+    return replace(plan.attribute, resolution=step, resolution_source=Source.LEARNT)
 
 
 def _atoms(

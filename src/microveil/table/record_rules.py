@@ -28,6 +28,8 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 SIGN = re.compile("|".join(COMPARISONS))
+# Digits behind a zero, as postcodes have it.
+CODE = re.compile(r"0\d+$")
 IMPLIES = re.compile(r"\s+implies\s+")
 # What a sum is made of beside columns, and what may stand behind each part of it.
 NUMBER = re.compile(r"(?P<date>\d{4}-\d{2}-\d{2})|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -208,6 +210,12 @@ def _right(
         raise RequestError(place, "there is nothing to compare with", REMEDY)
     if not kind.is_numeric:
         return (), _word(right, place)
+    if kind is not Kind.DATE and CODE.match(right):
+        raise RequestError(
+            place,
+            f"'{right}' is a code: as a number it would lose its zeros",
+            "put it in quotes and list the categories of the column, or write the number",
+        )
     number = _number(right, kind)
     if number is not None:
         return (), number
