@@ -149,3 +149,14 @@ def test_assess_names_it(folder):
     for name, what in NAMED.items():
         assert f"taken as text: {name}; its text looks like numbers with {what}" in shown
     assert "taken as text: AGE" not in shown
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_codes_with_zeros_in_front_are_learnt_as_text(frame):
+    """As those of a text file are; plain numbers that are text are refused."""
+    ages, codes = [20, 30, 40, 50] * 250, ["01067", "80331"] * 500
+    asked = {"epsilon": 3, "delta": 1e-9}
+    released = mv.protect(frame({"AGE": ages, "CODE": codes}), **asked).data
+    assert {*released["CODE"]} == {*codes}
+    with pytest.raises(mv.MicroveilError, match="convert it to a column of numbers"):
+        mv.protect(frame({"AGE": ages, "CODE": ["10", "20"] * 500}), **asked)

@@ -263,12 +263,16 @@ def _reasons(
 
 
 def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
-    """Refuse text that looks like numbers, unless its categories are listed."""
+    """Refuse text that looks like numbers, unless its categories are listed.
+
+    Codes with leading zeros are text for a method that learns categories.
+    """
     given: Any = request.bounds.get(name)
     if name in request.categories or listed_categories(table, name) or isinstance(given, Ordered):
         return
     is_interval = given is not None and interval_kind(given) is not None
-    if not is_interval and numeric_look_of(table, name) is None:
+    look, may_learn = numeric_look_of(table, name), "new table" in request.method.can
+    if not is_interval and (look is None or (may_learn and "leading zeros" in look)):
         return
     is_list = isinstance(given, list | tuple) and all(isinstance(word, str) for word in given)
     if is_list and not is_interval:
