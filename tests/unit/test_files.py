@@ -204,6 +204,7 @@ BAD = {
     "semicolons": (f"A;B\n1;{SECRET}\n", {}, "--separator ';'", 1),
     "semicolons, commas": ("A;B\n1,5;2,5\n", {}, "--separator ';'", 1),
     "semicolons, quoted": ('"A";"B"\n"1";"2"\n', {}, "--separator ';'", 1),
+    "semicolons, a comma in a name": ('"A";"B, C"\n"1";"2"\n', {}, "--separator ';'", 1),
     "tabs": ("A\tB\n1\t2\n", {}, "--separator $'\\t'", 1),
     "commas": ("A,B\n1,2\n", {"separator": ";"}, "--separator ,", 1),
     "whole, then decimal": (ROWS + "987654.321,x\n", {}, "--resolution NAME=0.01", 12_002),

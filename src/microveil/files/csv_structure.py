@@ -277,7 +277,8 @@ def _check_beginning(path: Path, data: bytes, text: TextFormat) -> None:
     look = data[:_LOOK].decode("utf-8", "replace")
     if len(data) > _LOOK:
         look = look[: look.rfind("\n") + 1]
-    if _widths(look, text.separator)[:1] != [1]:
+    is_record = record_form(text.separator, None).match(data) is not None
+    if is_record and _widths(look, text.separator)[:1] != [1]:
         return
     for candidate, shown in CANDIDATES.items():
         widths = _widths(look, candidate)
