@@ -260,3 +260,21 @@ def test_a_code_with_zeros_in_front_is_no_number(tmp_path):
     found = polars.read_csv(tmp_path / "out" / "data.csv", schema_overrides={"CODE": polars.String})
     assert {*found["CODE"]} == {f"0106{number}" for number in range(8)}
     assert {*found.filter(polars.col("AGE") < 16)["CODE"]} == {"01067"}
+
+
+@pytest.mark.parametrize("of_unit", [(), ("--unit", "WHO", "--max-rows", "3")])
+def test_no_unit_decides_whether_a_compared_column_holds_dates(tmp_path, of_unit):
+    """Neighbouring files, in which one unit alone has values: of one of them a release is made."""
+    n_rows = 3 if of_unit else 1
+    own = [(f"u{number // n_rows}", number % 80) for number in range(600)]
+    asked = ("--epsilon", "3", "--delta", "1e-9", "--rule", "END >= START", *of_unit)
+    done = []
+    for name, (start, end) in {"dates": ("2020-01-01", "2020-02-01"), "numbers": (5, 9)}.items():
+        rows = [
+            f"{who},{age},{start},{end}" if place < n_rows else f"{who},{age},,"
+            for place, (who, age) in enumerate(own)
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["WHO,AGE,START,END", *rows]) + "\n")
+        done.append(run("protect", f"{name}.csv", *asked, "-o", name, folder=tmp_path))
+    assert [own.returncode == 0 for own in done].count(True) <= 1
+    assert "does not say whether it holds numbers or dates" in done[0].stderr

@@ -108,12 +108,20 @@ def _with_compared(
 ) -> tuple[SourceFile, dict[str, Any]]:
     """State what columns hold that rules compare with each other alone: dates, or numbers.
 
-    All numbers are decimals: that one record has cents must not show.
+    One unit must not decide that. All numbers are decimals, so that nobody's cents show by the
+    type, and dates need more values than a unit may have: a file that mixes them is refused.
     """
-    schema = source.frame.collect_schema()
-    numbers = [name for name in names if schema[name].is_numeric()]
-    kinds = {name: Kind.DATE for name in names if schema[name].is_temporal()}
-    kinds |= dict.fromkeys(numbers, Kind.DECIMAL)
+    schema, most = source.frame.collect_schema(), asked.get("max_rows", 1)
+    counted = source.frame.lazy().select(polars.col(names).count()).collect().row(0, named=True)
+    kinds = dict[str, Kind]()
+    for name in names:
+        is_date = schema[name].is_temporal() and isinstance(most, int) and counted[name] > most
+        if not is_date and not schema[name].is_numeric():
+            rule = "a rule compares it, and the file does not say whether it holds numbers or dates"
+            remedy = f"declare its bounds (--bounds {name}=...), or give its type in a recipe"
+            raise RequestError(f"column '{name}'", rule, remedy)
+        kinds[name] = Kind.DATE if is_date else Kind.DECIMAL
+    numbers = [name for name, kind in kinds.items() if kind is Kind.DECIMAL]
     frame = source.frame.with_columns(polars.col(numbers).cast(polars.Float64))
     return replace(source, frame=frame), {**asked, "types": {**kinds, **asked.get("types", {})}}
 

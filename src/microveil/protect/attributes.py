@@ -24,7 +24,7 @@ from microveil.schema import (
     Source,
 )
 from microveil.table import Table, code_for, numeric_look_of
-from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
+from microveil.table.numeric_text import LEADING_ZEROS, N_LOOKED_AT, are_dates, numeric_look
 from microveil.table.table import listed_categories, narrow_float, whole_limits
 
 # The dates that there are names for: 0001-01-01 to 9999-12-31.
@@ -272,7 +272,7 @@ def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
         return
     is_interval = given is not None and interval_kind(given) is not None
     look, may_learn = numeric_look_of(table, name), "new table" in request.method.can
-    if not is_interval and (look is None or (may_learn and "leading zeros" in look)):
+    if not is_interval and (look is None or (may_learn and LEADING_ZEROS in look)):
         return
     is_list = isinstance(given, list | tuple) and all(isinstance(word, str) for word in given)
     if is_list and not is_interval:

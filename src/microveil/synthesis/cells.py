@@ -48,16 +48,19 @@ class Cells:
     @property
     def is_blank(self) -> bool:
         """Whether no cell stands out."""
-        longer = 1.0 if self.counts.noise.is_gaussian else LAPLACE
-        least = longer * FAR_OUT * math.sqrt(self.counts.variance)
+        least = self._longer * FAR_OUT * math.sqrt(self.counts.variance)
         return bool((self.counts.counts <= least).all())
+
+    @property
+    def _longer(self) -> float:
+        return 1.0 if self.counts.noise.is_gaussian else LAPLACE
 
     def held(self, atoms: Counted, n_present: float) -> Counted:
         """Return the cells that hold somebody and all between them, of so many records together."""
         joined = self._joined(atoms)
         rest, of_atoms = n_present - float(atoms.masses.sum()), float((atoms.deviations**2).sum())
         all_atoms = rest < MISSING * math.sqrt(of_atoms)
-        longer = 1.0 if self.counts.noise.is_gaussian else LAPLACE
+        longer = self._longer
         least = longer * (TAIL_OF_ATOMS if all_atoms else TAIL)
         for is_missing in (False, True):
             kept = _reach(joined, longer, all_atoms, is_missing)

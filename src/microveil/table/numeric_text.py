@@ -17,6 +17,7 @@ _SIGN = r"[+-]?"
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
 _SPACES = " '\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 _SIGNS, _WORDS, _PLAIN = "currency or percent signs", "words among them", "plain"
+LEADING_ZEROS = "leading zeros"
 _COMMAS, _THOUSANDS = "decimal commas", "thousands separators"
 # Which flags read a file that is written so.
 _FLAGS = {
@@ -25,7 +26,7 @@ _FLAGS = {
 }
 # Of a number first what would lose its meaning: a code its zeros, then what stands in its way.
 _LOOKS = (
-    ("leading zeros", re.compile(rf"{_SIGN}0[0-9]+(?:[.,][0-9]*)?")),
+    (LEADING_ZEROS, re.compile(rf"{_SIGN}0[0-9]+(?:[.,][0-9]*)?")),
     (
         _THOUSANDS,
         re.compile(
@@ -99,7 +100,7 @@ def numeric_look(cells: Iterable[str]) -> str | None:
     if not reasons:
         return "its text looks like numbers: convert it to a column of numbers"
     looks = f"its text looks like numbers with {', '.join(reasons)}"
-    if "leading zeros" in reasons:
+    if LEADING_ZEROS in reasons:
         return f"{looks}, and stays text: codes keep their zeros; write quantities without"
     flags = "".join(said for kind, said in _FLAGS.items() if kind in reasons)
     return f"{looks}: write each cell as a plain number, or leave it empty{flags}"
